@@ -1,0 +1,52 @@
+# `make demo` and `make test` set up everything they need in .venv, from nothing.
+PYTHON ?= python3
+BIN := .venv/bin
+DATA ?= ../shared/data
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/corate/_native/*.cpp src/corate/_native/*.h)
+
+.PHONY: help demo test lint bench experiments clean
+
+help:
+	@echo "make demo          train on the bundled sample, tag and explain a sentence"
+	@echo "make test          every check: lint, types, import contract, tests"
+	@echo "make lint          ruff, mypy --strict, import-linter"
+	@echo "make bench         corate and NLTK's TnT in one run     (DATA=$(DATA))"
+	@echo "make experiments   the papers' tables, published beside ours (DATA=$(DATA))"
+	@echo "make clean         remove .venv, build folders and caches"
+
+.venv/demo: $(SOURCES)
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+.venv/dev: $(SOURCES)
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch .venv/demo $@
+
+.venv/peers: .venv/dev
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,peers]'
+	@touch $@
+
+demo: .venv/demo
+	$(BIN)/corate demo
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/python -c "from corate._native import HAS_KERNELS; assert HAS_KERNELS, 'the compiled kernels were not built'"
+	$(BIN)/python -m pytest
+
+bench: .venv/peers
+	$(BIN)/python benchmarks/tagging.py --data $(DATA)
+
+experiments: .venv/dev
+	for script in label_bias test_time_problem pos ner; do $(BIN)/python experiments/$$script.py --data $(DATA) || exit 1; done
+
+clean:
+	rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

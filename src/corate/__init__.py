@@ -1,0 +1,79 @@
+"""corate labels sequences with conditional random fields that are trained by counting.
+
+    text files ──► Corpus ──► contexts ──► Counts ──► factors ──► Lattice ──► decode ──► labels ──► evaluation
+                  (columns)  (what a      (integers,  (log        (candidates  (Viterbi,
+                              position     add and     rates)      and scores)  marginals,
+                              looks like)  subtract)                            n-best)
+
+>>> import corate
+>>> crf = corate.EmpiricalCRF().fit([["the", "dog", "barks"]], [["DET", "NOUN", "VERB"]])
+>>> crf.predict([["the", "dog", "barks"]])
+[['DET', 'NOUN', 'VERB']]
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from corate.constraints import Constraints
+    from corate.corpus import Corpus
+    from corate.counts import Counts
+    from corate.empirical import EmpiricalCRF
+    from corate.errors import ConstraintError, CorateError, InputError, ModelFileError, NotFittedError
+    from corate.estimator import load
+    from corate.evaluate import Evaluation, evaluate
+    from corate.formats import read, read_corpus
+    from corate.sample import load_sample
+
+__version__ = "0.1.0"
+
+# Public names and their rooms. They are imported when first used, so that `corate --help` costs no NumPy.
+_ROOMS = {
+    "Constraints": "constraints",
+    "ConstraintError": "errors",
+    "CorateError": "errors",
+    "Corpus": "corpus",
+    "Counts": "counts",
+    "EmpiricalCRF": "empirical",
+    "Evaluation": "evaluate",
+    "InputError": "errors",
+    "ModelFileError": "errors",
+    "NotFittedError": "errors",
+    "evaluate": "evaluate",
+    "load": "estimator",
+    "load_sample": "sample",
+    "read": "formats",
+    "read_corpus": "formats",
+}
+
+__all__ = [
+    "ConstraintError",
+    "Constraints",
+    "CorateError",
+    "Corpus",
+    "Counts",
+    "EmpiricalCRF",
+    "Evaluation",
+    "InputError",
+    "ModelFileError",
+    "NotFittedError",
+    "evaluate",
+    "load",
+    "load_sample",
+    "read",
+    "read_corpus",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ROOMS:
+        raise AttributeError(f"module 'corate' has no attribute {name!r}")
+    value = getattr(import_module(f"corate.{_ROOMS[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_ROOMS])

@@ -1,0 +1,182 @@
+// Viterbi, forward–backward and n-best over one sentence of a lattice; decode.py holds the NumPy twins.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "lattice.h"
+
+namespace corate {
+
+// g(q) = score(q) + max_p [g(p) + edge(p, q)]. Back-pointers are recomputed on the best path alone;
+// the first of equal candidates wins, so ties go to the lower label.
+class Viterbi {
+  public:
+    double operator()(const Lattice &x, int64_t s, int64_t *path) {
+        const int64_t first = x.sentences[s], last = x.sentences[s + 1];
+        if (first == last) return 0.0;
+        const int64_t base = x.positions[first];
+        gain_.assign(x.positions[last] - base, kImpossible);
+        double *gain = gain_.data() - base; // indexed by candidate
+        for (int64_t q = base; q < x.positions[first + 1]; ++q) gain[q] = x.scores[q];
+        for (int64_t i = first + 1; i < last; ++i) {
+            for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p) {
+                const double g = gain[p];
+                x.edges_from(p, i, [&](int64_t q, double e) { gain[q] = std::max(gain[q], g + e); });
+            }
+            for (int64_t q = x.positions[i]; q < x.positions[i + 1]; ++q) gain[q] += x.scores[q];
+        }
+        int64_t q = first_best(x.positions[last - 1], x.positions[last], [&](int64_t c) { return gain[c]; });
+        const double best = gain[q];
+        path[last - 1] = q;
+        for (int64_t i = last - 1; i > first; --i) {
+            q = first_best(x.positions[i - 1], x.positions[i],
+                           [&](int64_t p) { return gain[p] + x.edge(p, q, i); });
+            path[i - 1] = q;
+        }
+        return best;
+    }
+
+  private:
+    template <class Score> static int64_t first_best(int64_t begin, int64_t end, Score score) {
+        int64_t best = begin;
+        double top = score(begin);
+        for (int64_t c = begin + 1; c < end; ++c)
+            if (const double v = score(c); v > top) top = v, best = c;
+        return best;
+    }
+
+    std::vector<double> gain_;
+};
+
+// log Σ exp over a contiguous run of values.
+inline double log_sum_exp(const double *begin, const double *end) {
+    const double top = *std::max_element(begin, end);
+    if (top == kImpossible) return kImpossible;
+    double sum = 0.0;
+    for (const double *v = begin; v != end; ++v) sum += std::exp(*v - top);
+    return top + std::log(sum);
+}
+
+// α and β, each normalised at every position: their sum is as exact at the millionth token as at the first.
+// log Z is the sum of α's normalisers.
+class ForwardBackward {
+  public:
+    double operator()(const Lattice &x, int64_t s, double *marginals) {
+        const int64_t first = x.sentences[s], last = x.sentences[s + 1];
+        if (first == last) return 0.0;
+        const int64_t base = x.positions[first], n = x.positions[last] - base;
+        alpha_.resize(n);
+        beta_.resize(n);
+        double *alpha = alpha_.data() - base, *beta = beta_.data() - base;
+
+        double log_z = 0.0;
+        for (int64_t i = first; i < last; ++i) {
+            for (int64_t q = x.positions[i]; q < x.positions[i + 1]; ++q)
+                alpha[q] = x.scores[q] + (i == first ? 0.0 : inward(x, i, q, alpha));
+            log_z += normalise(alpha + x.positions[i], alpha + x.positions[i + 1]);
+        }
+        for (int64_t q = x.positions[last - 1]; q < x.positions[last]; ++q) beta[q] = 0.0;
+        for (int64_t i = last - 1; i > first; --i) {
+            for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p) beta[p] = outward(x, i, p, beta);
+            normalise(beta + x.positions[i - 1], beta + x.positions[i]);
+        }
+        for (int64_t i = first; i < last; ++i) {
+            double *m = marginals + x.positions[i], *end = marginals + x.positions[i + 1];
+            for (int64_t q = x.positions[i]; q < x.positions[i + 1]; ++q) marginals[q] = alpha[q] + beta[q];
+            normalise(m, end);
+            for (; m != end; ++m) *m = std::exp(*m);
+        }
+        return log_z;
+    }
+
+  private:
+    double inward(const Lattice &x, int64_t i, int64_t q, const double *alpha) {
+        terms_.clear();
+        for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p)
+            terms_.push_back(alpha[p] + x.edge(p, q, i));
+        return log_sum_exp(terms_.data(), terms_.data() + terms_.size());
+    }
+
+    double outward(const Lattice &x, int64_t i, int64_t p, const double *beta) {
+        terms_.clear();
+        x.edges_from(p, i, [&](int64_t q, double e) { terms_.push_back(e + x.scores[q] + beta[q]); });
+        return log_sum_exp(terms_.data(), terms_.data() + terms_.size());
+    }
+
+    static double normalise(double *begin, double *end) {
+        const double total = log_sum_exp(begin, end);
+        if (total != kImpossible)
+            for (double *v = begin; v != end; ++v) *v -= total;
+        return total;
+    }
+
+    std::vector<double> alpha_, beta_, terms_;
+};
+
+// The n best paths into every candidate, from the n best into each candidate before it.
+// Order: higher score, then lower label, read from the last position back.
+class NBest {
+  public:
+    // paths: n × n_positions candidates, scores: n × n_sentences; unused places keep what they hold.
+    void operator()(const Lattice &x, int64_t s, int64_t n, int64_t *paths, double *scores) {
+        const int64_t first = x.sentences[s], last = x.sentences[s + 1];
+        if (first == last) {
+            scores[s] = 0.0;
+            return;
+        }
+        const int64_t base = x.positions[first];
+        beams_.assign(x.positions[last] - base, {});
+        auto beam = [&](int64_t candidate) -> std::vector<Step> & { return beams_[candidate - base]; };
+        for (int64_t q = base; q < x.positions[first + 1]; ++q)
+            if (x.scores[q] != kImpossible) beam(q).push_back({x.scores[q], -1, -1});
+        for (int64_t i = first + 1; i < last; ++i)
+            for (int64_t q = x.positions[i]; q < x.positions[i + 1]; ++q) {
+                collect(x.positions[i - 1], x.positions[i], beam,
+                        [&](int64_t p) { return x.edge(p, q, i) + x.scores[q]; }, n);
+                beam(q) = steps_;
+            }
+        collect(x.positions[last - 1], x.positions[last], beam, [](int64_t) { return 0.0; }, n);
+        const std::vector<Step> ends = steps_;
+        for (size_t k = 0; k < ends.size(); ++k) {
+            scores[int64_t(k) * x.n_sentences + s] = ends[k].score;
+            int64_t candidate = ends[k].candidate, rank = ends[k].rank;
+            for (int64_t i = last - 1; i >= first; --i) {
+                paths[int64_t(k) * x.n_positions + i] = candidate;
+                const Step &step = beam(candidate)[rank];
+                candidate = step.candidate, rank = step.rank;
+            }
+        }
+    }
+
+  private:
+    struct Step {
+        double score;
+        int64_t candidate, rank; // the path that this one prolongs
+    };
+
+    template <class Beam, class Gain>
+    void collect(int64_t begin, int64_t end, Beam beam, Gain gain, int64_t n) {
+        steps_.clear();
+        for (int64_t p = begin; p < end; ++p) {
+            const double g = gain(p);
+            if (g == kImpossible) continue;
+            const auto &paths = beam(p);
+            for (size_t rank = 0; rank < paths.size(); ++rank)
+                steps_.push_back({paths[rank].score + g, p, int64_t(rank)});
+        }
+        auto better = [](const Step &a, const Step &b) {
+            if (a.score != b.score) return a.score > b.score;
+            return a.candidate != b.candidate ? a.candidate < b.candidate : a.rank < b.rank;
+        };
+        const size_t kept = std::min(steps_.size(), size_t(n));
+        std::partial_sort(steps_.begin(), steps_.begin() + kept, steps_.end(), better);
+        steps_.resize(kept);
+    }
+
+    std::vector<std::vector<Step>> beams_;
+    std::vector<Step> steps_;
+};
+
+} // namespace corate

@@ -1,0 +1,250 @@
+"""Counts: how often each event occurred in training. Integers only; they add, subtract and compare.
+
+An event is a row of ids: context values first, then labels. A table's name lists its fields,
+
+    word.y              (word, label)                       #(x, y)
+    y.y                 (label, next label)                 #(y, y′)
+    word-1.word.y.y     (word, next word, label, label)     #(x, x′, y, y′)
+
+and ids point into sorted vocabularies (`word` for both word fields, `y` for labels). Rows are sorted and
+distinct, counts positive, vocabularies hold just what occurs: equal counts are equal bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+import numpy.typing as npt
+
+from corate.corpus import Column, Corpus
+from corate.errors import CorateError, InputError
+
+Ids = npt.NDArray[np.int32]
+Tally = npt.NDArray[np.int64]
+Vocabulary = list[str]
+
+WORD_LABEL = "word.y"
+LABEL_PAIR = "y.y"
+WORD_PAIR = "word-1.word.y.y"
+
+KEY_BITS = 63
+MOST = 1 << 53  # counts up to here are exact as floating-point numbers, too
+
+
+@dataclass(frozen=True)
+class Table:
+    """Distinct rows of ids, sorted, and how often each occurred."""
+
+    ids: Ids  # rows × fields
+    n: Tally
+
+    @classmethod
+    def of(cls, columns: Sequence[npt.NDArray[np.integer]], n: Tally | None = None) -> Table:
+        """Tally rows given column by column, each counting once or n times; rows that sum to 0 vanish."""
+        if len(columns[0]) == 0:
+            return cls(np.empty((0, len(columns)), np.int32), np.empty(0, np.int64))
+        key = reduce(_append_field, columns[1:], columns[0].astype(np.int64))
+        if n is None:
+            _, first, total = np.unique(key, return_index=True, return_counts=True)
+        else:
+            _, first, group = np.unique(key, return_index=True, return_inverse=True)
+            total = np.zeros(len(first), np.int64)
+            np.add.at(total, group, n)
+        ids = np.stack([column[first] for column in columns], axis=1).astype(np.int32)
+        kept = total != 0
+        return cls(np.ascontiguousarray(ids[kept]), total[kept].astype(np.int64))
+
+    def field(self, k: int) -> Ids:
+        return self.ids[:, k]
+
+    def map(self, *maps: npt.NDArray[np.integer] | None) -> Table:
+        """The same events with field k replaced by `maps[k][id]` (None keeps it), tallied again."""
+        return Table.of([self.field(k) if m is None else m[self.field(k)] for k, m in enumerate(maps)], self.n)
+
+    def __add__(self, other: Table) -> Table:
+        ids = np.concatenate([self.ids, other.ids])
+        return Table.of(list(ids.T), np.concatenate([self.n, other.n]))
+
+    def __neg__(self) -> Table:
+        return Table(self.ids, -self.n)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Table):
+            return NotImplemented
+        return np.array_equal(self.ids, other.ids) and np.array_equal(self.n, other.n)
+
+
+def _append_field(key: Tally, column: npt.NDArray[np.integer]) -> Tally:
+    """Pack one more field into the key. Where the bits do not suffice, equal keys share a small number first."""
+    width = int(column.max()).bit_length()
+    if int(key.max()).bit_length() + width > KEY_BITS:
+        key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+    return (key << width) | column
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Event tables over common vocabularies."""
+
+    vocabularies: Mapping[str, Vocabulary]  # "word", "y": sorted, each entry occurs
+    tables: Mapping[str, Table]
+    n_sentences: int
+
+    @property
+    def labels(self) -> Vocabulary:
+        return self.vocabularies["y"]
+
+    @property
+    def words(self) -> Vocabulary:
+        return self.vocabularies["word"]
+
+    @property
+    def n_tokens(self) -> int:
+        return int(self.tables[WORD_LABEL].n.sum())
+
+    @property
+    def n_events(self) -> int:
+        return sum(len(table.n) for table in self.tables.values())
+
+    @classmethod
+    def empty(cls, names: Iterable[str]) -> Counts:
+        tables = {name: Table.of([np.empty(0, np.int32)] * len(fields(name))) for name in names}
+        return cls({"word": [], "y": []}, tables, 0)
+
+    def check(self) -> None:
+        """Everything that the rest relies on, for counts that come from outside: ValueError says what is wrong."""
+        if not isinstance(self.n_sentences, int) or not 0 < self.n_sentences <= self.n_tokens:
+            raise ValueError(f"{self.n_sentences!r} sentences with {self.n_tokens} tokens")
+        for key, values in self.vocabularies.items():
+            if any(a >= b for a, b in zip(values, values[1:], strict=False)):
+                raise ValueError(f"vocabulary {key!r} is not sorted or repeats an entry")
+        for name, table in self.tables.items():
+            _check_table(name, table, self.vocabularies)
+        n_pairs = self.n_tokens - self.n_sentences
+        for name, table in self.tables.items():
+            if int(table.n.sum()) != (self.n_tokens if fields(name).count("y") == 1 else n_pairs):
+                raise ValueError(f"table {name!r} does not add up to the number of tokens")
+        if _prune(self) != self:
+            raise ValueError("a vocabulary holds entries that never occur")
+
+    def __add__(self, other: Counts) -> Counts:
+        left, right = _share_vocabularies(self, other)
+        tables = {name: table + right.tables[name] for name, table in left.tables.items()}
+        return Counts(left.vocabularies, tables, self.n_sentences + other.n_sentences)
+
+    def __sub__(self, other: Counts) -> Counts:
+        left, right = _share_vocabularies(self, other)
+        tables = {name: table + -right.tables[name] for name, table in left.tables.items()}
+        if self.n_sentences < other.n_sentences or any((table.n < 0).any() for table in tables.values()):
+            raise CorateError("cannot subtract events that were never counted")
+        return _prune(Counts(left.vocabularies, tables, self.n_sentences - other.n_sentences))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        return (self.n_sentences, self.vocabularies, self.tables) == (
+            other.n_sentences,
+            other.vocabularies,
+            other.tables,
+        )
+
+
+def fields(name: str) -> list[str]:
+    """`word-1.word.y.y` → its four fields."""
+    return name.split(".")
+
+
+def vocabulary_of(field: str) -> str:
+    """Fields that differ only in their offset share a vocabulary: `word-1` → `word`."""
+    return field.split("-")[0].split("+")[0]
+
+
+def _check_table(name: str, table: Table, vocabularies: Mapping[str, Vocabulary]) -> None:
+    width = len(fields(name))
+    if table.ids.dtype != np.int32 or table.n.dtype != np.int64 or table.ids.shape != (len(table.n), width):
+        raise ValueError(f"table {name!r} has shape {table.ids.shape} where {width} fields are needed")
+    for k, field in enumerate(fields(name)):
+        ids = table.field(k)
+        if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < len(vocabularies[vocabulary_of(field)]):
+            raise ValueError(f"table {name!r} points outside the vocabulary of {field!r}")
+    if (table.n < 1).any() or (table.n > MOST).any() or Table.of(list(table.ids.T), table.n) != table:
+        raise ValueError(f"table {name!r} is not sorted, repeats a row or holds a count below 1")
+
+
+def count(corpus: Corpus, names: Iterable[str]) -> Counts:
+    """Count the events of these tables in a labelled corpus (one that fits into memory; see engines)."""
+    if corpus.labels is None:
+        raise InputError("the corpus has no labels: counting needs a label for every token")
+    words, word = _sorted_column(corpus.words)
+    labels, label = _sorted_column(corpus.labels)
+    # Tokens t and t + 1 are a pair unless a sentence begins at t + 1.
+    begins = np.zeros(corpus.n_tokens + 1, bool)
+    begins[corpus.offsets] = True
+    left = np.flatnonzero(~begins[1:-1])
+    columns = {"word": word, "y": label}
+
+    def events(name: str) -> list[Ids]:
+        each = fields(name)
+        if each.count("y") == 1:
+            return [columns[field] for field in each]
+        first_label = each.index("y")
+        return [
+            columns[vocabulary_of(field)][left if field.endswith("-1") or k == first_label else left + 1]
+            for k, field in enumerate(each)
+        ]
+
+    tables = {name: Table.of(events(name)) for name in names}
+    return Counts({"word": words, "y": labels}, tables, int(np.count_nonzero(np.diff(corpus.offsets))))
+
+
+def _sorted_column(column: Column) -> tuple[Vocabulary, Ids]:
+    """The distinct strings that occur, sorted, and each token's place among them."""
+    used = np.unique(column.codes)
+    occurring = [column.values[code] for code in used.tolist()]
+    order = sorted(range(len(occurring)), key=occurring.__getitem__)
+    rank = np.zeros(len(column.values), np.int32)
+    rank[used[order]] = np.arange(len(order), dtype=np.int32)
+    return [occurring[i] for i in order], rank[column.codes]
+
+
+def _remap(counts: Counts, maps: Mapping[str, Ids]) -> dict[str, Table]:
+    return {
+        name: table.map(*(maps[vocabulary_of(field)] for field in fields(name)))
+        for name, table in counts.tables.items()
+    }
+
+
+def _share_vocabularies(a: Counts, b: Counts) -> tuple[Counts, Counts]:
+    """Both counts with ids into the union of their vocabularies."""
+    if set(a.tables) != set(b.tables):
+        raise CorateError(f"counts of different events do not add: {sorted(a.tables)} and {sorted(b.tables)}")
+    union = {key: sorted({*a.vocabularies[key], *b.vocabularies[key]}) for key in a.vocabularies}
+    index = {key: {value: i for i, value in enumerate(values)} for key, values in union.items()}
+
+    def shared(counts: Counts) -> Counts:
+        if counts.vocabularies == union:
+            return counts
+        maps = {
+            key: np.fromiter((index[key][value] for value in values), np.int32, len(values))
+            for key, values in counts.vocabularies.items()
+        }
+        return Counts(union, _remap(counts, maps), counts.n_sentences)
+
+    return shared(a), shared(b)
+
+
+def _prune(counts: Counts) -> Counts:
+    """Drop vocabulary entries that no event uses any more."""
+    used = {key: np.zeros(len(values), bool) for key, values in counts.vocabularies.items()}
+    for name, table in counts.tables.items():
+        for k, field in enumerate(fields(name)):
+            used[vocabulary_of(field)][table.field(k)] = True
+    maps = {key: (np.cumsum(mask) - 1).astype(np.int32) for key, mask in used.items()}
+    kept = {
+        key: [value for value, keep in zip(values, used[key].tolist(), strict=True) if keep]
+        for key, values in counts.vocabularies.items()
+    }
+    return Counts(kept, _remap(counts, maps), counts.n_sentences)

@@ -1,0 +1,201 @@
+"""Decoding: best labels, marginals, n-best, all in log space, over a batch of sentences.
+
+Each function has two implementations that give the same result: a C++ kernel, and a NumPy reference
+(`kernel="numpy"`) that says what the kernel does. Where the kernels are missing, the reference
+takes over with a warning. Ties go to the lower label, read from the last position back.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from corate._native import HAS_KERNELS
+from corate.lattice import Float, Ids, Int, Lattice
+
+if HAS_KERNELS:
+    from corate._native import kernels
+
+IMPOSSIBLE = -np.inf
+
+
+@dataclass(frozen=True)
+class Paths:
+    """One label sequence for every sentence (or `n` of them, along the first axis)."""
+
+    candidates: Int  # the chosen candidate of each position; −1 where there are fewer than n sequences
+    scores: Float  # of each sentence; −∞ where no sequence is possible
+
+    def labels(self, lattice: Lattice) -> Ids:
+        return lattice.labels[self.candidates]
+
+
+@dataclass(frozen=True)
+class Marginals:
+    probabilities: Float  # of each candidate; they sum to 1 at each position
+    log_z: Float  # log of the sum over all label sequences, for each sentence
+
+
+@cache
+def _warn_once() -> None:
+    warnings.warn(
+        "corate's compiled kernels are missing: decoding falls back to NumPy, some 100 times slower. "
+        "Install a C++20 compiler and reinstall corate to have them.",
+        RuntimeWarning,
+        stacklevel=4,
+    )
+
+
+def _native(kernel: str | None) -> bool:
+    if kernel not in (None, "native", "numpy"):
+        raise ValueError(f"kernel={kernel!r}: choose 'native' or 'numpy', or leave it out")
+    if kernel == "numpy":
+        return False
+    if not HAS_KERNELS:
+        _warn_once()
+    return HAS_KERNELS
+
+
+def _arrays(x: Lattice) -> tuple[Int, Int, Ids, Float, Float, Int, Float]:
+    return x.sentences, x.positions, x.labels, x.scores, x.pair_scores, x.edges, x.edge_scores
+
+
+def viterbi(x: Lattice, n_threads: int = 1, kernel: str | None = None) -> Paths:
+    """The best label sequence of every sentence."""
+    path, best = np.empty(x.n_positions, np.int64), np.zeros(x.n_sentences)
+    if _native(kernel):
+        kernels.viterbi(*_arrays(x), path, best, n_threads)
+    else:
+        for s in range(x.n_sentences):
+            best[s] = _viterbi(x, x.span(s), path)
+    return Paths(path, best)
+
+
+def marginals(x: Lattice, n_threads: int = 1, kernel: str | None = None) -> Marginals:
+    """P(label at position | sentence) of every candidate, by forward–backward."""
+    probabilities, log_z = np.empty(len(x.labels)), np.zeros(x.n_sentences)
+    if _native(kernel):
+        kernels.marginals(*_arrays(x), probabilities, log_z, n_threads)
+    else:
+        for s in range(x.n_sentences):
+            log_z[s] = _forward_backward(x, x.span(s), probabilities)
+    return Marginals(probabilities, log_z)
+
+
+def nbest(x: Lattice, n: int, n_threads: int = 1, kernel: str | None = None) -> Paths:
+    """The n best label sequences of every sentence, best first; fewer where fewer are possible."""
+    if n < 1:
+        raise ValueError(f"n={n}: ask for at least one sequence")
+    paths, best = np.full((n, x.n_positions), -1, np.int64), np.full((n, x.n_sentences), IMPOSSIBLE)
+    if _native(kernel):
+        kernels.nbest(*_arrays(x), paths.reshape(-1), best.reshape(-1), n, n_threads)
+    else:
+        for s in range(x.n_sentences):
+            _nbest(x, x.span(s), n, paths, best[:, s])
+    return Paths(paths, best)
+
+
+def sequence_scores(x: Lattice, labels: npt.NDArray[np.integer]) -> Float:
+    """Score of the given labels (one for each position); −∞ where one of them is not a candidate."""
+    score = np.zeros(x.n_sentences)
+    for s in range(x.n_sentences):
+        before = -1
+        for i in x.span(s):
+            here = x.candidates(i)
+            found = np.flatnonzero(x.labels[here] == labels[i])
+            if not len(found):
+                score[s] = IMPOSSIBLE
+                break
+            score[s] += x.scores[here][found[0]]
+            if before >= 0:
+                score[s] += x.edge(i)[before, found[0]]
+            before = int(found[0])
+    return score
+
+
+# The reference implementations -----------------------------------------------------------------------
+
+
+def _viterbi(x: Lattice, span: range, path: Int) -> float:
+    """g(q) = score(q) + max_p [g(p) + edge(p, q)], then back along the best choices."""
+    if not span:
+        return 0.0
+    gain = x.scores[x.candidates(span[0])]
+    back: list[Int] = []
+    for i in span[1:]:
+        total = gain[:, None] + x.edge(i)
+        back.append(total.argmax(axis=0))
+        gain = total.max(axis=0) + x.scores[x.candidates(i)]
+    q = int(gain.argmax())
+    path[span[-1]] = x.positions[span[-1]] + q
+    for i in reversed(span[:-1]):
+        q = int(back.pop()[q])
+        path[i] = x.positions[i] + q
+    return float(gain.max())
+
+
+def _log_sum_exp(v: Float, axis: int) -> Float:
+    top = v.max(axis=axis, keepdims=True)
+    shift = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray((shift + np.log(np.exp(v - shift).sum(axis=axis, keepdims=True))).squeeze(axis))
+
+
+def _normalise(v: Float) -> tuple[Float, float]:
+    total = float(_log_sum_exp(v, 0))
+    return (v, total) if total == IMPOSSIBLE else (v - total, total)
+
+
+def _forward_backward(x: Lattice, span: range, probabilities: Float) -> float:
+    """α(q) = score(q) + log Σ_p exp[α(p) + edge(p, q)], β from the right; each normalised at every position."""
+    log_z = 0.0
+    forward: list[Float] = []
+    for i in span:
+        alpha = x.scores[x.candidates(i)]
+        if forward:
+            alpha = alpha + _log_sum_exp(forward[-1][:, None] + x.edge(i), 0)
+        alpha, total = _normalise(alpha)
+        forward.append(alpha)
+        log_z += total
+    beta: Float | None = None
+    for i in reversed(span):
+        if beta is None:
+            beta = np.zeros_like(forward[-1])
+        else:
+            here = x.candidates(i + 1)
+            beta, _ = _normalise(_log_sum_exp(x.edge(i + 1) + x.scores[here] + beta, 1))
+        probabilities[x.candidates(i)] = np.exp(_normalise(forward.pop() + beta)[0])
+    return log_z
+
+
+def _nbest(x: Lattice, span: range, n: int, paths: Int, scores: Float) -> None:
+    """The n best paths into each candidate, from the n best into each candidate before it."""
+    if not span:
+        scores[0] = 0.0
+        return
+    beam = [[(float(score), (q,))] for q, score in enumerate(x.scores[x.candidates(span[0])])]
+    for i in span[1:]:
+        edge, own = x.edge(i), x.scores[x.candidates(i)]
+        beam = [
+            _best(
+                [
+                    (score + (edge[path[-1], q] + own[q]), (*path, q))
+                    for steps in beam
+                    for score, path in steps
+                ],
+                n,
+            )
+            for q in range(len(own))
+        ]
+    for rank, (score, path) in enumerate(_best([step for steps in beam for step in steps], n)):
+        scores[rank] = score
+        paths[rank, span.start : span.stop] = x.positions[span.start : span.stop] + path
+
+
+def _best(steps: list[tuple[float, tuple[int, ...]]], n: int) -> list[tuple[float, tuple[int, ...]]]:
+    possible = [step for step in steps if step[0] > IMPOSSIBLE]
+    return sorted(possible, key=lambda step: (-step[0], step[1][::-1]))[:n]

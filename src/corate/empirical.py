@@ -1,0 +1,166 @@
+"""EmpiricalCRF: the papers' empirical training. Training is counting; the factors have closed forms.
+
+    P(y | x) ∝ ∏ᵢ ψ(yᵢ, xᵢ) · ∏ᵢ φ(yᵢ, yᵢ₊₁, xᵢ, xᵢ₊₁)                                        000 eqns 4, 6
+
+    known words      ψ = P̃(y | x),  φ = CR(y; y′ | x, x′)  or  CR(y; y′)                     eqns 12, 13
+    EP1              unknown words: ψ = mean of P̃(y | f) over their seen contexts f          000 §3.7.1
+    ECRN             unknown words: ψ = P̃(y | f) of their joint context f                   002 §III-D
+
+ECRN is thus EP1 with a single, joint context, and the code knows only that one case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from corate import decode
+from corate.contexts import SPELLING, Context
+from corate.corpus import Corpus
+from corate.counts import LABEL_PAIR, WORD_LABEL, WORD_PAIR, Counts, count
+from corate.empirical_lattice import EmpiricalFactors
+from corate.engines.memory import count_chunks
+from corate.errors import InputError
+from corate.estimator import Estimator, as_corpus
+from corate.lattice import Lattice
+
+# Where the exponent μ_oov is looked for when it is chosen on held-out data; 1 is the published formula.
+MU_GRID = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
+
+UNKNOWN = ("mean", "signature")
+PAIR = ("label", "word")
+
+
+class EmpiricalCRF(Estimator):
+    """A linear-chain CRF whose factors are counted, as published (EP1 and ECRN).
+
+    Parameters
+    ----------
+    unknown : "mean" (EP1) or "signature" (ECRN)
+        How a word that training never saw is described: by the mean of P̃(y | f) over its contexts, or by
+        their joint value.
+    pair : "label" or "word"
+        Whether the pair factor is CR(y; y′), or CR(y; y′ | x, x′) wherever that pair of words was seen.
+    contexts : names of context templates for unknown words (see `corate.contexts`).
+    mu_oov : exponent of ψ at unknown words; None chooses it on held-out data.
+        The papers print μ_oov as a factor of ψ. A factor common to all labels of a position cancels in
+        every decoding, so the number is put where it can do what the papers say of it. 1 is the published formula.
+    n_jobs : threads for decoding; results do not depend on it.
+
+    Examples
+    --------
+    >>> from corate import EmpiricalCRF
+    >>> crf = EmpiricalCRF().fit([["the", "dog", "barks"]], [["DET", "NOUN", "VERB"]])
+    >>> crf.predict([["the", "dog"]])
+    [['DET', 'NOUN']]
+    """
+
+    def __init__(
+        self,
+        unknown: str = "mean",
+        pair: str = "label",
+        contexts: Sequence[str] = SPELLING,
+        mu_oov: float | None = 1.0,
+        n_jobs: int = 1,
+    ) -> None:
+        self.unknown = unknown
+        self.pair = pair
+        self.contexts = contexts
+        self.mu_oov = mu_oov
+        self.n_jobs = n_jobs
+
+    # Training is counting ----------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, held_out: tuple[Any, Any] | Corpus | None = None) -> EmpiricalCRF:
+        """Count the events of labelled sentences.
+
+        X and y are lists of token lists and of label lists, or X is a labelled `Corpus`. With mu_oov=None the
+        exponent is chosen on `held_out`, or else on the last tenth of X, with that tenth's counts subtracted.
+        """
+        self._check_params()
+        corpus = as_corpus(X, y)
+        counts = count(corpus, self._tables())
+        if self.mu_oov is None and held_out is None:
+            held = corpus.select(corpus.n_sentences - max(1, corpus.n_sentences // 10), corpus.n_sentences)
+            return self._learn(counts, held, counts - count(held, self._tables()))
+        return self._learn(counts, None if held_out is None else as_corpus(held_out), counts)
+
+    def fit_chunks(self, chunks: Iterable[Corpus], held_out: Corpus | None = None) -> EmpiricalCRF:
+        """Like `fit`, for sentences that arrive piece by piece and need not fit into memory together."""
+        self._check_params()
+        if self.mu_oov is None and held_out is None:
+            raise InputError("mu_oov is to be chosen on held-out data, but none was given")
+        counts = count_chunks(chunks, self._tables())
+        return self._learn(counts, held_out, counts)
+
+    def partial_fit(self, X: Any, y: Any = None) -> EmpiricalCRF:
+        """Add the events of further sentences: the same model as one `fit` on everything."""
+        self._check_params()
+        counts = count(as_corpus(X, y), self._tables())
+        if self._is_fitted():
+            self._restore(self.counts_ + counts, {"mu_oov": self.mu_oov_})
+            return self
+        return self.fit(X, y)
+
+    def _tables(self) -> tuple[str, ...]:
+        return (WORD_LABEL, LABEL_PAIR) + ((WORD_PAIR,) if self.pair == "word" else ())
+
+    def _learn(self, counts: Counts, held_out: Corpus | None, without_held_out: Counts) -> EmpiricalCRF:
+        if not counts.n_tokens:
+            raise InputError("no labelled token to learn from")
+        mu_oov = self.mu_oov
+        if mu_oov is None:
+            assert held_out is not None
+            mu_oov = self._choose_mu_oov(held_out, without_held_out)
+        self._restore(counts, {"mu_oov": mu_oov})
+        return self
+
+    def _choose_mu_oov(self, held_out: Corpus, counts: Counts) -> float:
+        """The exponent that labels most held-out tokens right; of equals, the one nearest to 1."""
+        if held_out.labels is None or not held_out.n_tokens or not counts.n_tokens:
+            return 1.0
+        factors = EmpiricalFactors(counts, self._context_templates())
+        index = {label: i for i, label in enumerate(counts.labels)}
+        gold = np.array([index.get(label, -1) for label in held_out.labels.values])[held_out.labels.codes]
+
+        def right(mu_oov: float) -> int:
+            lattice = factors.lattice(held_out, mu_oov)
+            return int((decode.viterbi(lattice, self._n_threads()).labels(lattice) == gold).sum())
+
+        return max(MU_GRID, key=lambda mu_oov: (right(mu_oov), -abs(mu_oov - 1.0)))
+
+    def _restore(self, counts: Counts, learned: dict[str, Any]) -> None:
+        self.counts_ = counts
+        self.classes_ = list(counts.labels)
+        self.mu_oov_ = float(learned["mu_oov"])
+        self._factors: EmpiricalFactors | None = None
+
+    def _learned(self) -> dict[str, Any]:
+        return {"mu_oov": self.mu_oov_}
+
+    # Decoding ----------------------------------------------------------------------------------------
+
+    def _lattice(self, corpus: Corpus) -> Lattice:
+        if self._factors is None:
+            self._factors = EmpiricalFactors(self.counts_, self._context_templates())
+        return self._factors.lattice(corpus, self.mu_oov_)
+
+    def _context_templates(self) -> list[Context]:
+        """EP1: each context by itself. ECRN: one context, the joint value of all."""
+        names = [self.contexts] if isinstance(self.contexts, str) else list(self.contexts)
+        contexts = [Context.parse(name) for name in names]
+        if self.unknown == "signature" and contexts:
+            return [Context(tuple(view for context in contexts for view in context.views))]
+        return contexts
+
+    def _check_params(self) -> None:
+        if self.unknown not in UNKNOWN:
+            raise InputError(f"unknown={self.unknown!r}: choose from {', '.join(map(repr, UNKNOWN))}")
+        if self.pair not in PAIR:
+            raise InputError(f"pair={self.pair!r}: choose from {', '.join(map(repr, PAIR))}")
+        if self.mu_oov is not None and not 0 < self.mu_oov < np.inf:
+            raise InputError(f"mu_oov={self.mu_oov!r}: give a positive number, or None to choose it")
+        self._context_templates()
+        self._n_threads()

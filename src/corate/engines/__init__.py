@@ -1,0 +1,1 @@
+"""Who does the counting. Every engine gives equal `Counts` for the same sentences."""

@@ -1,0 +1,28 @@
+"""What corate raises: every message says what is wrong, where, with which value, and what to do."""
+
+from __future__ import annotations
+
+
+class CorateError(Exception):
+    """Base of every error that corate raises on purpose; the CLI prints it as one line."""
+
+
+class InputError(CorateError, ValueError):
+    """Bad input data: ``file:line: what is wrong``."""
+
+    def __init__(self, message: str, source: str | None = None, line: int | None = None) -> None:
+        self.source, self.line = source, line
+        where = "" if source is None else f"{source}: " if line is None else f"{source}:{line}: "
+        super().__init__(where + message)
+
+
+class ModelFileError(CorateError, ValueError):
+    """A model file that is damaged, of another version, or no model file at all."""
+
+
+class ConstraintError(CorateError, ValueError):
+    """Constraints that no label sequence satisfies."""
+
+
+class NotFittedError(CorateError, ValueError, AttributeError):
+    """An estimator that was asked for labels before it saw any."""

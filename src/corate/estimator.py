@@ -1,0 +1,229 @@
+"""What every model shares: scikit-learn's manners, decoding, saving.
+
+A model only says how it is trained and how a batch of sentences becomes a lattice. scikit-learn itself is
+never imported: its `clone`, `GridSearchCV` and pipelines need no more than what is here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from corate import decode, modelfile
+from corate.constraints import Constraints, constrain
+from corate.corpus import Corpus
+from corate.counts import Counts, Table
+from corate.errors import InputError, ModelFileError, NotFittedError
+from corate.lattice import Lattice
+
+# Tokens that are decoded at a time: enough to be fast, few enough to keep lattices small.
+BATCH_TOKENS = 50_000
+
+# Where the class of a model file lives, by its name in the file.
+MODELS = {"EmpiricalCRF": "corate.empirical"}
+
+Self = TypeVar("Self", bound="Estimator")
+
+
+class Estimator:
+    """Base of all models: children fill in `fit`, `_lattice`, `_tables`, `_restore` and `_learned`."""
+
+    counts_: Counts
+    classes_: list[str]
+    n_jobs: int
+
+    # scikit-learn's manners --------------------------------------------------------------------------
+
+    @classmethod
+    def _param_names(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._param_names()}
+
+    def set_params(self: Self, **params: Any) -> Self:
+        for name, value in params.items():
+            if name not in self._param_names():
+                raise ValueError(
+                    f"{type(self).__name__} has no parameter {name!r}: choose from {', '.join(self._param_names())}"
+                )
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        changed = (f"{k}={v!r}" for k, v in self.get_params().items() if v != defaults[k].default)
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __sklearn_tags__(self) -> Any:  # pragma: no cover - the shape of the answer is scikit-learn's
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True))
+
+    def _is_fitted(self) -> bool:
+        return hasattr(self, "classes_")
+
+    def _check_fitted(self) -> None:
+        if not self._is_fitted():
+            raise NotFittedError(f"this {type(self).__name__} has not been trained: call fit(X, y) first")
+
+    def _n_threads(self) -> int:
+        if self.n_jobs == -1:
+            return os.cpu_count() or 1
+        if not isinstance(self.n_jobs, int) or self.n_jobs < 1:
+            raise InputError(f"n_jobs={self.n_jobs!r}: give a number of threads, or -1 for all cores")
+        return self.n_jobs
+
+    # What a model says of itself ---------------------------------------------------------------------
+
+    def _lattice(self, corpus: Corpus) -> Lattice:
+        """Candidates and scores of the corpus' sentences."""
+        raise NotImplementedError
+
+    def _tables(self) -> tuple[str, ...]:
+        """Names of the count tables that the model needs."""
+        raise NotImplementedError
+
+    def _learned(self) -> dict[str, Any]:
+        """Learned numbers besides the counts, for the model file."""
+        raise NotImplementedError
+
+    def _restore(self, counts: Counts, learned: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    # Decoding ----------------------------------------------------------------------------------------
+
+    def _batches(self, X: Any, constraints: Constraints | None) -> Iterator[tuple[Corpus, Lattice]]:
+        self._check_fitted()
+        corpus = as_corpus(X)
+        if constraints is not None:
+            constraints.check(corpus, self.classes_)
+        targets = np.arange(BATCH_TOKENS, corpus.n_tokens, BATCH_TOKENS)
+        bounds = [0, *np.searchsorted(corpus.offsets, targets).tolist(), corpus.n_sentences]
+        for first, last in zip(bounds, bounds[1:], strict=False):
+            batch = corpus.select(first, last)
+            lattice = self._lattice(batch)
+            if constraints is not None:
+                lattice = constrain(lattice, constraints, self.classes_, first)
+            yield batch, lattice
+
+    def predict(self, X: Any, constraints: Constraints | None = None) -> list[list[str]]:
+        """The best label sequence of every sentence."""
+        labels: list[list[str]] = []
+        for batch, lattice in self._batches(X, constraints):
+            best = decode.viterbi(lattice, self._n_threads())
+            labels += batch.split(best.labels(lattice), self.classes_)
+        return labels
+
+    def predict_marginals(
+        self, X: Any, constraints: Constraints | None = None
+    ) -> list[list[dict[str, float]]]:
+        """For every token, the probability of each label that is possible there."""
+        sentences: list[list[dict[str, float]]] = []
+        for batch, lattice in self._batches(X, constraints):
+            probabilities = decode.marginals(lattice, self._n_threads()).probabilities.tolist()
+            names = [self.classes_[label] for label in lattice.labels.tolist()]
+            bounds = lattice.positions.tolist()
+            tokens = [
+                dict(zip(names[a:b], probabilities[a:b], strict=True))
+                for a, b in zip(bounds, bounds[1:], strict=False)
+            ]
+            sentences += [tokens[a:b] for a, b in batch.spans()]
+        return sentences
+
+    def predict_nbest(
+        self, X: Any, n: int = 5, constraints: Constraints | None = None
+    ) -> list[list[tuple[list[str], float]]]:
+        """The n best label sequences of every sentence with their probabilities, best first."""
+        sentences: list[list[tuple[list[str], float]]] = []
+        for batch, lattice in self._batches(X, constraints):
+            paths = decode.nbest(lattice, n, self._n_threads())
+            log_z = decode.marginals(lattice, self._n_threads()).log_z
+            ranked = [batch.split(lattice.labels[row], self.classes_) for row in paths.candidates]
+            probability = np.exp(np.minimum(paths.scores - log_z, 0.0)).tolist()
+            sentences += [
+                [(ranked[k][s], probability[k][s]) for k in range(n) if paths.scores[k, s] > -np.inf]
+                for s in range(batch.n_sentences)
+            ]
+        return sentences
+
+    def log_prob(self, X: Any, y: Any) -> list[float]:
+        """log P(labels | sentence) of given label sequences; −inf for one that the model rules out."""
+        self._check_fitted()
+        corpus = as_corpus(X, y)
+        assert corpus.labels is not None
+        index = {label: i for i, label in enumerate(self.classes_)}
+        codes = np.array([index.get(label, -1) for label in corpus.labels.values], np.int64)
+        lattice = self._lattice(corpus)
+        scores = decode.sequence_scores(lattice, codes[corpus.labels.codes])
+        return (scores - decode.marginals(lattice, self._n_threads()).log_z).tolist()
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Share of tokens labelled right."""
+        corpus = as_corpus(X, y)
+        if corpus.labels is None:
+            raise InputError("score needs the right labels: give y, or a labelled Corpus")
+        if not corpus.n_tokens:
+            raise InputError("score needs at least one token")
+        gold = corpus.split(corpus.labels.codes, corpus.labels.values)
+        pairs = zip(self.predict(corpus), gold, strict=True)
+        return sum(a == b for p, g in pairs for a, b in zip(p, g, strict=True)) / corpus.n_tokens
+
+    # On disk -----------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file; an existing one is replaced only when the new one is whole."""
+        self._check_fitted()
+        arrays = {}
+        for name, table in self.counts_.tables.items():
+            arrays[f"counts/{name}.ids"] = table.ids
+            arrays[f"counts/{name}.n"] = table.n
+        header = {
+            "model": type(self).__name__,
+            "params": self.get_params(),
+            "learned": self._learned(),
+            "n_sentences": self.counts_.n_sentences,
+        }
+        modelfile.write(Path(path), header, dict(self.counts_.vocabularies), arrays)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """The model that `save` (or `corate train`) wrote. Nothing in the file is ever executed."""
+    contents = modelfile.read(Path(path))
+    name, params = contents.header.get("model"), contents.header.get("params")
+    if name not in MODELS or not isinstance(params, dict):
+        raise ModelFileError(f"{path}: holds a model {name!r} that this version of corate does not know")
+    cls = getattr(import_module(MODELS[name]), name)
+    try:
+        model: Estimator = cls(**params)
+        counts = _counts_of(contents, model._tables())
+        model._restore(counts, contents.header["learned"])
+        model._check_fitted()
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+        raise ModelFileError(f"{path}: not a sound model: {error}") from error
+    return model
+
+
+def _counts_of(contents: modelfile.Contents, names: tuple[str, ...]) -> Counts:
+    tables = {
+        name: Table(contents.arrays[f"counts/{name}.ids"], contents.arrays[f"counts/{name}.n"])
+        for name in names
+    }
+    counts = Counts(contents.texts, tables, contents.header["n_sentences"])
+    counts.check()
+    return counts
+
+
+def as_corpus(X: Any, y: Any = None) -> Corpus:
+    """A corpus as it is, a pair (X, y), or token lists with label lists."""
+    if isinstance(X, Corpus):
+        return X
+    if y is None and isinstance(X, tuple) and len(X) == 2:
+        X, y = X
+    return Corpus.from_sequences(X, y)

@@ -1,0 +1,78 @@
+"""Counts against plain Python counting; adding and subtracting are exact."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corate.corpus import Corpus
+from corate.counts import LABEL_PAIR, WORD_LABEL, WORD_PAIR, Counts, Table, count, fields, vocabulary_of
+from corate.engines.memory import count_chunks
+from corate.errors import CorateError
+
+TABLES = (WORD_LABEL, LABEL_PAIR, WORD_PAIR)
+
+Labelled = list[list[tuple[str, str]]]
+token = st.tuples(st.sampled_from(["a", "b", "cc", "é", "日本", ""]), st.sampled_from(["X", "Y", "Z"]))
+sentences = st.lists(st.lists(token, max_size=5), max_size=6)
+
+
+def corpus(data: Labelled) -> Corpus:
+    return Corpus.from_sequences([[w for w, _ in s] for s in data], [[y for _, y in s] for s in data])
+
+
+def as_counter(counts: Counts, name: str) -> Counter[tuple[str, ...]]:
+    table = counts.tables[name]
+    names = [vocabulary_of(field) for field in fields(name)]
+    rows = table.ids.tolist()
+    return Counter(
+        {
+            tuple(counts.vocabularies[v][i] for v, i in zip(names, row, strict=True)): n
+            for row, n in zip(rows, table.n.tolist(), strict=True)
+        }
+    )
+
+
+@given(sentences)
+def test_counts_equal_a_python_counter(data: Labelled) -> None:
+    counts = count(corpus(data), TABLES)
+    pairs = [(a, b) for s in data for a, b in zip(s, s[1:], strict=False)]
+    assert as_counter(counts, WORD_LABEL) == Counter(t for s in data for t in s)
+    assert as_counter(counts, LABEL_PAIR) == Counter((a[1], b[1]) for a, b in pairs)
+    assert as_counter(counts, WORD_PAIR) == Counter((a[0], b[0], a[1], b[1]) for a, b in pairs)
+    assert counts.n_sentences == sum(map(bool, data))
+
+
+@given(sentences, sentences)
+def test_counts_are_a_group(a: Labelled, b: Labelled) -> None:
+    both = count(corpus(a + b), TABLES)
+    of_a, of_b = count(corpus(a), TABLES), count(corpus(b), TABLES)
+    assert of_a + of_b == both == of_b + of_a
+    assert both - of_b == of_a
+
+
+@settings(deadline=None)
+@given(st.lists(sentences, max_size=9))
+def test_chunks_equal_the_whole(chunks: list[Labelled]) -> None:
+    whole = count(corpus([s for chunk in chunks for s in chunk]), TABLES)
+    assert count_chunks(map(corpus, chunks), TABLES) == whole
+
+
+def test_what_was_never_counted_cannot_be_subtracted() -> None:
+    a, b = count(corpus([[("a", "X")]]), TABLES), count(corpus([[("b", "X")]]), TABLES)
+    with pytest.raises(CorateError, match="never counted"):
+        a - b
+
+
+def test_keys_wider_than_an_integer() -> None:
+    """Four fields of 31 bits do not fit into 63: rows must still be told apart and sorted."""
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 2, (500, 4)) * (2**31 - 2)
+    rows[:, 2] += rng.integers(0, 2, 500)
+    table = Table.of(list(rows.astype(np.int32).T))
+    expected = sorted(Counter(map(tuple, rows.tolist())).items())
+    assert [(tuple(r), n) for r, n in zip(table.ids.tolist(), table.n.tolist(), strict=True)] == expected
