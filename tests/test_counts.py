@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ def as_counter(counts: Counts, name: str) -> Counter[tuple[str, ...]]:
 @given(sentences)
 def test_counts_equal_a_python_counter(data: Labelled) -> None:
     counts = count(corpus(data), TABLES)
-    pairs = [(a, b) for s in data for a, b in zip(s, s[1:], strict=False)]
+    pairs = [(a, b) for s in data for a, b in pairwise(s)]
     assert as_counter(counts, WORD_LABEL) == Counter(t for s in data for t in s)
     assert as_counter(counts, LABEL_PAIR) == Counter((a[1], b[1]) for a, b in pairs)
     assert as_counter(counts, WORD_PAIR) == Counter((a[0], b[0], a[1], b[1]) for a, b in pairs)

@@ -1,4 +1,4 @@
-"""Formats, through their public face: what is read comes out again, and what is wrong is named by file and line."""
+"""Formats, through their public face: what is read comes out again, and what is wrong is named."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ import random
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corate.errors import InputError
-from corate.formats import FORMATS, Sentence, detect, open_format, open_lines, read, read_chunks, read_corpus
+from corate.formats import Sentence, detect, open_format, open_lines, read, read_chunks, read_corpus
 
 Pairs = list[tuple[list[str], list[str]]]  # words and labels of each sentence
 UD = "{}\t{}\t_\t{}\t_\t{}\t_\t_\t_\t_"
+RANGE, EMPTY_NODE = UD.format("1-2", "ac", "_", "_"), UD.format("1.1", "e", "_", "_")
 
 # U+00A0, U+0085, U+2028, vertical tab: white space for Python, text for us.
 texts = st.text(
@@ -30,7 +32,10 @@ words = (texts | st.sampled_from(["a\u2028b", "\x85", "\xa0", "\x0bx", "1/2"])).
     lambda word: not word.startswith(("#", "{", "-DOCSTART-", "\ufeff"))
 )
 labels = st.sampled_from(["DET", "NOUN", "B-PER", "\xa0"])
-sentences = st.lists(st.lists(st.tuples(words, labels), min_size=1, max_size=4), min_size=1, max_size=4)
+tokens = st.lists(st.tuples(words, labels), min_size=1, max_size=4)
+corpora = st.lists(
+    tokens.map(lambda pairs: ([w for w, _ in pairs], [y for _, y in pairs])), max_size=4, min_size=1
+)
 gaps = st.sampled_from(["", "\n", " \t\n\n"])
 
 
@@ -44,9 +49,7 @@ def _conllu(pairs: Pairs, gap: str) -> str:
     text = gap
     for ws, ys in pairs:
         rows = [UD.format(i, w, y, "A=b") + "\n" for i, (w, y) in enumerate(zip(ws, ys, strict=True), 1)]
-        text += (
-            f"# id\n{UD.format('1-2', 'ab', '_', '_')}\n{''.join(rows)}{UD.format('1.1', 'e', '_', '_')}\n\n"
-        )
+        text += f"# id\n{RANGE}\n{''.join(rows)}{EMPTY_NODE}\n\n"
     return text + gap
 
 
@@ -59,12 +62,7 @@ def _jsonl(pairs: Pairs, gap: str) -> str:
     return gap + gap.join(json.dumps({"id": 1, "labels": ys, "tokens": ws}) + "\n" for ws, ys in pairs)
 
 
-COMPOSERS: dict[str, Callable[[Pairs, str], str]] = {
-    "conll": _conll,
-    "conllu": _conllu,
-    "wordtag": _wordtag,
-    "jsonl": _jsonl,
-}
+COMPOSERS = {"conll": _conll, "conllu": _conllu, "wordtag": _wordtag, "jsonl": _jsonl}
 
 
 def parse(name: str, text: str, label: str | None = None, labelled: bool = True) -> list[Sentence]:
@@ -77,13 +75,11 @@ def pairs_of(read_sentences: list[Sentence]) -> Pairs:
 
 
 @pytest.mark.parametrize("name", COMPOSERS)
-@given(data=sentences, gap=gaps, crlf=st.booleans())
+@given(pairs=corpora, gap=gaps, crlf=st.booleans())
 def test_files_are_understood_and_come_out_as_they_went_in(
-    name: str, data: list[list[tuple[str, str]]], gap: str, crlf: bool
+    name: str, pairs: Pairs, gap: str, crlf: bool
 ) -> None:
-    pairs = [([w for w, _ in s], [y for _, y in s]) for s in data]
-    text = COMPOSERS[name](pairs, gap)
-    text = text.replace("\n", "\r\n") if crlf else text
+    text = COMPOSERS[name](pairs, gap).replace("\n", "\r\n" if crlf else "\n")
     format_ = open_format(name)
     found = parse(name, text)
     assert pairs_of(found) == pairs
@@ -103,12 +99,10 @@ def test_plain_text_keeps_its_lines(data: list[str]) -> None:
 
 @pytest.mark.parametrize("target", COMPOSERS)
 @pytest.mark.parametrize("name", COMPOSERS)
-@given(data=sentences, gap=gaps)
-def test_labels_read_back_from_every_format(
-    name: str, target: str, data: list[list[tuple[str, str]]], gap: str
-) -> None:
+@settings(max_examples=30)
+@given(pairs=corpora, gap=gaps)
+def test_labels_read_back_from_every_format(name: str, target: str, pairs: Pairs, gap: str) -> None:
     """Sentences of each format, written with new labels in each format: in place, or converted."""
-    pairs = [([w for w, _ in s], [y for _, y in s]) for s in data]
     found = [s for s in parse(name, COMPOSERS[name](pairs, gap), labelled=False) if len(s)]
     new = [[f"L{i}" for i in range(len(s))] for s in found]
     out = "".join(open_format(target).write(s, ys) for s, ys in zip(found, new, strict=True))
@@ -117,19 +111,13 @@ def test_labels_read_back_from_every_format(
 
 
 WRITTEN = [  # format, input, label option, output with the labels X, Y, probabilities and a comment
-    (
-        "conll",
-        "# c\r\na\tb\r\nc\td\r\n\r\n",
-        None,
-        "# c\r\n# why\r\na\tb\tX\t0.5000\r\nc\td\tY\t0.2500\r\n\r\n",
-    ),
-    ("conll", "a  b\nc d", None, "# why\na  b X 0.5000\nc d Y 0.2500\n"),
-    ("conll", "a b\nc d", "1", "# why\na b X 0.5000\nc d Y 0.2500\n"),
+    ("conll", "#\r\na\tb\r\nc\td\r\n", None, "#\r\n# why\r\na\tb\tX\t0.5000\r\nc\td\tY\t0.2500\r\n"),
+    ("conll", "a  b\nc d", "1", "# why\na  b X 0.5000\nc d Y 0.2500\n"),
     (
         "conllu",
-        f"# c\n{UD.format('1-2', 'ac', '_', '_')}\n{UD.format(1, 'a', 'D', 'A=b')}\n{UD.format(2, 'c', 'N', '_')}x\n\n",
+        f"# c\n{RANGE}\n{UD.format(1, 'a', 'D', 'A=b')}\n{UD.format(2, 'c', 'N', '_')}x\n\n",
         "feats:Number",
-        f"# c\n# why\n{UD.format('1-2', 'ac', '_', '_')}\n1\ta\t_\tD\t_\tA=b|Number=X\t_\t_\t_\tProb=0.5000\n"
+        f"# c\n# why\n{RANGE}\n1\ta\t_\tD\t_\tA=b|Number=X\t_\t_\t_\tProb=0.5000\n"
         "2\tc\t_\tN\t_\tNumber=Y\t_\t_\t_\t_x|Prob=0.2500\n\n",
     ),
     (
@@ -167,10 +155,8 @@ def test_hash_rows_are_tokens_where_they_have_the_columns_of_the_file() -> None:
     assert (first.words, first.labels) == (["#", "1", "# 2"], ["SYM", "NUM", "X"])
     assert (second.words, second.line) == (["#tag"], 6)
     # A comment that would have as many cells as a token row loses its blank.
-    assert (
-        open_format("conll").write(parse("conll", "a b", labelled=False)[0], ["X"], None, "is 1")
-        == "#is 1\na b X\n"
-    )
+    (third,) = parse("conll", "a b", labelled=False)
+    assert open_format("conll").write(third, ["X"], None, "is 1") == "#is 1\na b X\n"
 
 
 def test_docstart_rows_end_a_sentence() -> None:
@@ -182,12 +168,7 @@ UNWRITABLE = [
     ("conll", Sentence([["a\nb"]], None), ["X"], "the value 'a\\nb' cannot be written in the format conll"),
     ("conll", parse("conll", "a b")[0], ["X Y"], "the label 'X Y' cannot be written in the format conll"),
     ("conllu", Sentence([["a"]], None), [""], "the label '' cannot be written in the format conllu"),
-    (
-        "wordtag",
-        Sentence([["a"]], None),
-        ["NP/N"],
-        "the label 'NP/N' cannot be written in the format wordtag",
-    ),
+    ("wordtag", Sentence([["a"]], None), ["N/N"], "the label 'N/N' cannot be written in the format wordtag"),
     ("wordtag", Sentence([["a"]], None), None, "word/tag text needs labels"),
     ("jsonl", Sentence([["a"]], None), ["X", "Y"], "2 labels for 1 tokens"),
 ]
@@ -201,15 +182,19 @@ def test_what_would_read_back_differently_is_not_written(
         open_format(name).write(sentence, new)
 
 
+def test_wordtag_without_labels_cuts_off_what_is_a_tag() -> None:
+    assert parse("wordtag", "1/2/cd http:// /x b", labelled=False)[0].words == ["1/2", "http://", "/x", "b"]
+
+
 def test_wordtag_has_no_place_for_probabilities() -> None:
     with pytest.raises(ValueError, match="use --to conll or jsonl"):
         open_format("wordtag").write(parse("wordtag", "a/X")[0], ["Y"], [0.5])
 
 
-MALFORMED: list[
-    tuple[str, str | None, str | bytes, str]
-] = [  # format, label option, file, message after its name
+# format, label option, content of the file, message after the file's name
+MALFORMED: list[tuple[str, str | None, str | bytes, str]] = [
     ("conll", None, "a\tX\n\nb\n", ":3: 1 column where the first row has 2: 'b'"),
+    ("conll", None, "a\tX\n# c\n", ":2: 1 column where the first row has 2: '# c'"),
     ("conll", None, "a X\nb\tX Y\n", ":2: a tab in a file whose columns are separated by blanks: 'b\\tX Y'"),
     ("conll", None, "# c\n\na\nb\n", ":3: no label: the row 'a' has one column only"),
     ("conll", None, "a\tX\nb\t\n", ":2: empty label in the row 'b\\t'"),
@@ -236,21 +221,11 @@ MALFORMED: list[
     ("jsonl", None, '{"tokens": [["a"], ["b", "c"]]}', ":1: token 2 has 2 columns where the first has 1"),
     ("jsonl", None, '{"tokens": ["a"], "labels": []}', ":1: 1 tokens and 0 labels: give one for each"),
     ("jsonl", None, '{"tokens": ["a"], "labels": [3]}', ":1: label 1 is 3: a label is a string, not empty"),
-    ("conll", None, "a X\n" * 50_000 + "é", ":50001: byte 0xe9 is not utf-8: try --encoding latin-1"),
-    (
-        "conll",
-        None,
-        "a X\nb\0 X\n",
-        ":2: NUL character: no text file, or not in utf-8 (try --encoding utf-16)",
-    ),
+    ("conll", None, b"a X\n" * 16383 + b"a \xe2\x82\xac\n\xe9 X", ":16385: byte 0xe9 is not utf-8: try"),
+    ("conll", None, "a X\nb\0 X\n", ":2: NUL character: no text file, or not in utf-8 (try"),
     ("conll", None, "a X".encode("utf-16"), ":1: byte 0xff is not utf-8: try --encoding utf-16"),
     ("conll", None, gzip.compress(b"a X\n")[:-3], ": truncated gzip file: its end is missing"),
-    (
-        "conll",
-        None,
-        gzip.compress(b"a X\n")[:-8] + bytes(8),
-        ": corrupt gzip file: Error -3 while decompressing",
-    ),
+    ("conll", None, gzip.compress(b"a X\n")[:-8] + bytes(8), ": corrupt gzip file: Error -3"),
 ]
 
 
@@ -268,10 +243,10 @@ def test_malformed_input_is_named_by_file_and_line(
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "fake.gz").write_text("a X\n")
     for path, encoding, message in [
-        (tmp_path, "utf-8", "is a directory"),
-        (tmp_path / "none", "utf-8", "no such file"),
+        (str(tmp_path), "utf-8", "is a directory"),
+        (f"{tmp_path}/none", "utf-8", "no such file"),
         ("a\0b", "utf-8", "cannot be read: embedded null byte"),
-        (tmp_path / "fake.gz", "utf-8", "not a gzip file, although"),
+        (f"{tmp_path}/fake.gz", "utf-8", "not a gzip file, although"),
         (__file__, "klingon", "unknown encoding 'klingon'"),
         (__file__, "hex", "unknown encoding 'hex'"),
     ]:
@@ -292,39 +267,31 @@ def test_options_that_make_no_sense(name: str, label: str | None, labelled: bool
 @given(text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), seed=st.integers())
 def test_lines_end_at_newlines_alone_however_the_bytes_arrive(text: str, seed: int) -> None:
     """Against str.split, for bytes that arrive in random pieces through a pipe, packed or not."""
-    text = text.removeprefix("\ufeff")
+    text = text.lstrip("\ufeff")
     source = random.Random(seed)
     encoding = source.choice(["utf-8", "utf-16", "gb18030"])
     data = text.encode("utf-8-sig" if encoding == "utf-8" else encoding)
     data = gzip.compress(data[:5]) + gzip.compress(data[5:]) if source.random() < 0.5 else data
     cuts = [0, *sorted(source.choices(range(len(data) + 1), k=5)), len(data)]
-    pieces = iter([data[a:b] for a, b in zip(cuts, cuts[1:], strict=False) if a < b])
+    pieces = iter([data[a:b] for a, b in pairwise(cuts) if a < b])
     seen: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.stdin", FakeStdin(pieces))
+        stdin = SimpleNamespace(read1=lambda size: next(pieces, b""))
+        patch.setattr("sys.stdin", SimpleNamespace(buffer=stdin))
         found = list(open_lines("-", encoding, seen.append))
     assert found == text.removesuffix("\n").split("\n") if text else found == []
     assert sum(seen) == len(data)
 
 
-class FakeStdin:
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self.buffer, self.pieces = self, pieces
-
-    def read1(self, size: int) -> bytes:
-        return next(self.pieces, b"")
-
-
-@pytest.mark.parametrize(("sent", "received"), [(b"a b c\n", "text 3\n"), (b"a\tX\nb\tY\n\n", "conll 2\n")])
+@pytest.mark.parametrize(("sent", "received"), [(b"a b c\n", "text 3\n"), (b"a\nb\n\n", "conll 2\n")])
 def test_a_pipe_delivers_a_sentence_before_its_end(sent: bytes, received: str) -> None:
     code = (
         "from corate.formats import read\nreader = read('-', labelled=False)\n"
         "for s in reader: print(reader.format.name, len(s), flush=True)"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
-    ) as process:
+    command, pipe = [sys.executable, "-c", code], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(sent)
@@ -333,7 +300,6 @@ def test_a_pipe_delivers_a_sentence_before_its_end(sent: bytes, received: str) -
         process.stdin.close()
 
 
-CONLLU_ROW = UD.format(1, "a", "X", "_")
 DETECTED = [  # file name, first lines, format if labelled (None: not recognised), format if not
     ("x.conll", "", "conll", "conll"),
     ("X.IOB.GZ", "{", "conll", "conll"),
@@ -343,14 +309,15 @@ DETECTED = [  # file name, first lines, format if labelled (None: not recognised
     ("x", "", "conll", "text"),
     ("x", '\n{"tokens": []}', "jsonl", "jsonl"),
     ("x", "{\tPUNCT\n", "conll", "conll"),
-    ("x", f"# c\n{CONLLU_ROW}\n", "conllu", "conllu"),
-    ("x", "-DOCSTART- -X- O\n\nEU NNP O\nx VB O\n\n", "conll", "conll"),
+    ("x", f"# c\n{RANGE}\n", "conllu", "conllu"),
+    ("x", "# c\n-DOCSTART- -X- O\n\nEU NNP O\nx VB O\n\n", "conll", "conll"),
     ("ca01", "\n\n\tThe/at 1/2/cd ./.\n\n\n\tIt/pps ./.\n", "wordtag", "wordtag"),
     ("x", "a/X b/Y c d/X e/Y\n", "wordtag", "text"),
     ("x", "http://a.org/b\n", "wordtag", "text"),
     ("x", "The dog barks\nIt rains\n", None, "text"),
     ("x", "The dog\n\nIt rains\n", "conll", "text"),
     ("x", "The\ndog\n\nIt\nrains\n", "conll", "conll"),
+    ("x", "\n" * 300 + "\tThe dog barks\n\tIt rains\n", None, "text"),
 ]
 
 
@@ -358,7 +325,7 @@ DETECTED = [  # file name, first lines, format if labelled (None: not recognised
 def test_detection(path: str, head: str, labelled: str | None, unlabelled: str) -> None:
     assert detect(path, head, labelled=False) == unlabelled
     if labelled is None:
-        with pytest.raises(InputError, match="x: format not recognised: give it with --from"):
+        with pytest.raises(InputError, match="x: format not recognised: give it with --format"):
             detect(path, head, labelled=True)
     else:
         assert detect(path, head, labelled=True) == labelled
@@ -368,21 +335,15 @@ def test_chunks_are_the_whole_cut_between_sentences(tmp_path: Path) -> None:
     paths = [tmp_path / "a.conll", tmp_path / "b.jsonl", tmp_path / "c.conll.gz"]
     paths[0].write_text("a\tX\nb\tY\n\n\nc\tX\n")
     paths[1].write_text('{"tokens": ["d", "e"], "labels": ["Z", "X"]}\n\n{"tokens": ["f"], "labels": ["X"]}')
-    paths[2].write_bytes(gzip.compress(b"\xef\xbb\xbfg\tX\n"))
-    corpora = [read_corpus(path) for path in paths]
+    paths[2].write_bytes(gzip.compress(b"\xef\xbb\xbfg\tX\n") + bytes(9))
+    assert [read_corpus(path).n_tokens for path in paths] == [3, 3, 1]
     for size, lengths in [(1, [2, 1, 2, 1, 1]), (3, [3, 3, 1]), (100, [7])]:
         chunks = list(read_chunks(paths, chunk_tokens=size))
         assert [chunk.n_tokens for chunk in chunks] == lengths
-        assert [w for c in chunks for w in c.words.strings()] == [
-            w for c in corpora for w in c.words.strings()
-        ]
+        assert [w for c in chunks for w in c.words.strings()] == list("abcdefg")
         assert [y for c in chunks if c.labels for y in c.labels.strings()] == list("XYXZXXX")
     paths[2].write_bytes(b"g\tA\tX\n")
     with pytest.raises(InputError, match=re.escape(f"{paths[2]}: not a gzip file")):
         list(read_chunks(paths))
     with pytest.raises(InputError, match=re.escape("d.conll:1: 2 observed columns where")):
         list(read_chunks([paths[0], paths[2].rename(tmp_path / "d.conll")]))
-
-
-def test_every_format_is_tested() -> None:
-    assert {*COMPOSERS, "text"} == set(FORMATS)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from corate.empirical import EmpiricalCRF
     from corate.errors import ConstraintError, CorateError, InputError, ModelFileError, NotFittedError
     from corate.estimator import load
-    from corate.evaluate import Evaluation, evaluate
+    from corate.evaluate import Evaluation
     from corate.formats import read, read_corpus
     from corate.sample import load_sample
 
@@ -41,7 +41,6 @@ _ROOMS = {
     "InputError": "errors",
     "ModelFileError": "errors",
     "NotFittedError": "errors",
-    "evaluate": "evaluate",
     "load": "estimator",
     "load_sample": "sample",
     "read": "formats",
@@ -59,7 +58,6 @@ __all__ = [
     "InputError",
     "ModelFileError",
     "NotFittedError",
-    "evaluate",
     "load",
     "load_sample",
     "read",

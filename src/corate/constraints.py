@@ -39,7 +39,9 @@ class Constraints:
         """Refuse constraints that name labels or positions which do not exist."""
         lengths = np.diff(corpus.offsets).tolist()
         if len(self.forced) > len(lengths):
-            raise InputError(f"labels are forced in {len(self.forced)} sentences, but there are {len(lengths)}")
+            raise InputError(
+                f"labels are forced in {len(self.forced)} sentences, but there are {len(lengths)}"
+            )
         for s, forced in enumerate(self.forced):
             for position, label in forced.items():
                 if not 0 <= position < lengths[s]:
@@ -112,9 +114,7 @@ def _forbid(
     for i in np.flatnonzero(np.diff(lattice.edges)).tolist():
         left, right = lattice.labels[lattice.candidates(i - 1)], lattice.labels[lattice.candidates(i)]
         edge_scores[lattice.edges[i] : lattice.edges[i + 1]] += pairs[np.ix_(left, right)].ravel()
-    return replace(
-        lattice, scores=scores, edge_scores=edge_scores, pair_scores=lattice.pair_scores + pairs
-    )
+    return replace(lattice, scores=scores, edge_scores=edge_scores, pair_scores=lattice.pair_scores + pairs)
 
 
 def _widen(lattice: Lattice, sentences: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Lattice:

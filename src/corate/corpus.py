@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -87,12 +87,9 @@ class Corpus:
                     f"a sentence with {len(sentence.columns)} observed columns among sentences with "
                     f"{n_columns}: give files of one layout"
                 )
-        labels: list[str] | None = []
-        for sentence in kept:
-            if sentence.labels is None:
-                labels = None
-                break
-            labels.extend(sentence.labels)
+        labels = None
+        if all(sentence.labels is not None for sentence in kept):
+            labels = [label for sentence in kept for label in sentence.labels or ()]
         return cls(
             tuple(
                 Column.from_strings([token for s in kept for token in s.columns[k]]) for k in range(n_columns)
@@ -130,7 +127,7 @@ class Corpus:
 
     def spans(self) -> Iterator[tuple[int, int]]:
         bounds = self.offsets.tolist()
-        return zip(bounds, bounds[1:], strict=False)
+        return pairwise(bounds)
 
     def select(self, first: int, last: int) -> Corpus:
         """Sentences first … last − 1, sharing the distinct strings."""
@@ -148,15 +145,13 @@ def _offsets(lengths: Iterable[int]) -> Offsets:
 
 def _tokens(tokens: Sequence[Any], sentence: int) -> Sequence[Any]:
     if isinstance(tokens, str):
-        raise TypeError(
-            f"sentence {sentence} is the string {tokens[:40]!r}: give a list of tokens, e.g. {tokens.split()[:3]!r}"
-        )
+        raise TypeError(f"sentence {sentence} is the string {tokens[:40]!r}: give a list of tokens")
     for position, token in enumerate(tokens):
         if isinstance(token, str):
             continue
         if not isinstance(token, (tuple, list)) or not token or not all(isinstance(v, str) for v in token):
             raise TypeError(
-                f"sentence {sentence}, token {position} is {token!r:.60}: a token is a string, or a tuple of strings"
+                f"sentence {sentence}, token {position} is {token!r:.60}: give a string or a tuple of them"
             )
     return tokens
 
@@ -176,13 +171,9 @@ def _flat_labels(sentences: Sequence[Sequence[Any]], y: Iterable[Sequence[str]])
     for s, (tokens, labels) in enumerate(zip(sentences, y, strict=True)):
         if isinstance(labels, str) or len(tokens) != len(labels):
             given = f"the string {labels[:40]!r}" if isinstance(labels, str) else f"{len(labels)} labels"
-            raise ValueError(
-                f"sentence {s} has {len(tokens)} tokens and {given}: give a list with one label a token"
-            )
+            raise ValueError(f"sentence {s} has {len(tokens)} tokens and {given}: give one label a token")
         for position, label in enumerate(labels):
             if not isinstance(label, str):
-                raise TypeError(
-                    f"sentence {s}, label {position} is {label!r:.60}: labels are strings (use str({label!r:.20}))"
-                )
+                raise TypeError(f"sentence {s}, label {position} is {label!r:.60}: labels are strings")
         flat.extend(labels)
     return flat

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -62,7 +63,9 @@ class Table:
 
     def map(self, *maps: npt.NDArray[np.integer] | None) -> Table:
         """The same events with field k replaced by `maps[k][id]` (None keeps it), tallied again."""
-        return Table.of([self.field(k) if m is None else m[self.field(k)] for k, m in enumerate(maps)], self.n)
+        return Table.of(
+            [self.field(k) if m is None else m[self.field(k)] for k, m in enumerate(maps)], self.n
+        )
 
     def __add__(self, other: Table) -> Table:
         ids = np.concatenate([self.ids, other.ids])
@@ -78,7 +81,7 @@ class Table:
 
 
 def _append_field(key: Tally, column: npt.NDArray[np.integer]) -> Tally:
-    """Pack one more field into the key. Where the bits do not suffice, equal keys share a small number first."""
+    """Pack one more field into the key. Where the bits do not suffice, keys are first numbered anew."""
     width = int(column.max()).bit_length()
     if int(key.max()).bit_length() + width > KEY_BITS:
         key = np.unique(key, return_inverse=True)[1].astype(np.int64)
@@ -115,11 +118,11 @@ class Counts:
         return cls({"word": [], "y": []}, tables, 0)
 
     def check(self) -> None:
-        """Everything that the rest relies on, for counts that come from outside: ValueError says what is wrong."""
+        """Check counts that come from outside for all that the rest relies on, or raise ValueError."""
         if not isinstance(self.n_sentences, int) or not 0 < self.n_sentences <= self.n_tokens:
             raise ValueError(f"{self.n_sentences!r} sentences with {self.n_tokens} tokens")
         for key, values in self.vocabularies.items():
-            if any(a >= b for a, b in zip(values, values[1:], strict=False)):
+            if any(a >= b for a, b in pairwise(values)):
                 raise ValueError(f"vocabulary {key!r} is not sorted or repeats an entry")
         for name, table in self.tables.items():
             _check_table(name, table, self.vocabularies)

@@ -22,6 +22,8 @@ if HAS_KERNELS:
 
 IMPOSSIBLE = -np.inf
 
+Step = tuple[float, tuple[int, ...]]  # score and candidates of a path, in the n-best reference
+
 
 @dataclass(frozen=True)
 class Paths:
@@ -151,7 +153,7 @@ def _normalise(v: Float) -> tuple[Float, float]:
 
 
 def _forward_backward(x: Lattice, span: range, probabilities: Float) -> float:
-    """α(q) = score(q) + log Σ_p exp[α(p) + edge(p, q)], β from the right; each normalised at every position."""
+    """α(q) = score(q) + log Σ_p exp[α(p) + edge(p, q)], β from the right; both normalised everywhere."""
     log_z = 0.0
     forward: list[Float] = []
     for i in span:
@@ -177,7 +179,9 @@ def _nbest(x: Lattice, span: range, n: int, paths: Int, scores: Float) -> None:
     if not span:
         scores[0] = 0.0
         return
-    beam = [[(float(score), (q,))] for q, score in enumerate(x.scores[x.candidates(span[0])])]
+    beam: list[list[Step]] = [
+        [(float(score), (q,))] for q, score in enumerate(x.scores[x.candidates(span[0])])
+    ]
     for i in span[1:]:
         edge, own = x.edge(i), x.scores[x.candidates(i)]
         beam = [
@@ -196,6 +200,6 @@ def _nbest(x: Lattice, span: range, n: int, paths: Int, scores: Float) -> None:
         paths[rank, span.start : span.stop] = x.positions[span.start : span.stop] + path
 
 
-def _best(steps: list[tuple[float, tuple[int, ...]]], n: int) -> list[tuple[float, tuple[int, ...]]]:
+def _best(steps: list[Step], n: int) -> list[Step]:
     possible = [step for step in steps if step[0] > IMPOSSIBLE]
     return sorted(possible, key=lambda step: (-step[0], step[1][::-1]))[:n]

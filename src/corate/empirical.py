@@ -24,10 +24,11 @@ from corate.empirical_lattice import EmpiricalFactors
 from corate.engines.memory import count_chunks
 from corate.errors import InputError
 from corate.estimator import Estimator, as_corpus
+from corate.explain import Explanation, explain
 from corate.lattice import Lattice
 
 # Where the exponent μ_oov is looked for when it is chosen on held-out data; 1 is the published formula.
-MU_GRID = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
+MU_GRID = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0)
 
 UNKNOWN = ("mean", "signature")
 PAIR = ("label", "word")
@@ -46,7 +47,7 @@ class EmpiricalCRF(Estimator):
     contexts : names of context templates for unknown words (see `corate.contexts`).
     mu_oov : exponent of ψ at unknown words; None chooses it on held-out data.
         The papers print μ_oov as a factor of ψ. A factor common to all labels of a position cancels in
-        every decoding, so the number is put where it can do what the papers say of it. 1 is the published formula.
+        every decoding, so the number stands where it can do what the papers say of it; 1 is their formula.
     n_jobs : threads for decoding; results do not depend on it.
 
     Examples
@@ -135,6 +136,8 @@ class EmpiricalCRF(Estimator):
         self.counts_ = counts
         self.classes_ = list(counts.labels)
         self.mu_oov_ = float(learned["mu_oov"])
+        if not 0 < self.mu_oov_ < np.inf:
+            raise ValueError(f"the exponent mu_oov is {self.mu_oov_}")
         self._factors: EmpiricalFactors | None = None
 
     def _learned(self) -> dict[str, Any]:
@@ -142,10 +145,20 @@ class EmpiricalCRF(Estimator):
 
     # Decoding ----------------------------------------------------------------------------------------
 
-    def _lattice(self, corpus: Corpus) -> Lattice:
+    def factors(self) -> EmpiricalFactors:
+        """ψ and φ, derived from the counts when first asked for."""
+        self._check_fitted()
         if self._factors is None:
             self._factors = EmpiricalFactors(self.counts_, self._context_templates())
-        return self._factors.lattice(corpus, self.mu_oov_)
+        return self._factors
+
+    def _lattice(self, corpus: Corpus) -> Lattice:
+        return self.factors().lattice(corpus, self.mu_oov_)
+
+    def explain(self, tokens: Sequence[str]) -> list[Explanation]:
+        """For every token of a sentence, the counts that made its label win."""
+        corpus = as_corpus([tokens])
+        return explain(self.factors(), self.classes_, self._lattice(corpus), corpus.words.strings())
 
     def _context_templates(self) -> list[Context]:
         """EP1: each context by itself. ECRN: one context, the joint value of all."""

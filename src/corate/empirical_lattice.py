@@ -91,7 +91,7 @@ class EmpiricalFactors:
         return self._unknown[values]
 
     def candidates(self, known: Int, values: Int, mu_oov: float) -> Candidates:
-        """log ψ of distinct words: `known` are their ids (−1: unknown), `values` the context ids of the unknown."""
+        """log ψ of distinct words, given their ids (−1: unknown) and the context ids of the unknown ones."""
         unknown = [self.unknown_candidates(tuple(row)) for row in values.tolist()]
         is_known = known >= 0
         lengths = np.zeros(len(known), np.int64)

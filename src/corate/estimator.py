@@ -10,6 +10,7 @@ import inspect
 import os
 from collections.abc import Iterator
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,7 +33,7 @@ Self = TypeVar("Self", bound="Estimator")
 
 
 class Estimator:
-    """Base of all models: children fill in `fit`, `_lattice`, `_tables`, `_restore` and `_learned`."""
+    """Base of all models: children fill in `fit` and the methods of the second section."""
 
     counts_: Counts
     classes_: list[str]
@@ -51,7 +52,8 @@ class Estimator:
         for name, value in params.items():
             if name not in self._param_names():
                 raise ValueError(
-                    f"{type(self).__name__} has no parameter {name!r}: choose from {', '.join(self._param_names())}"
+                    f"{type(self).__name__} has no parameter {name!r}: "
+                    f"choose from {', '.join(self._param_names())}"
                 )
             setattr(self, name, value)
         return self
@@ -82,6 +84,10 @@ class Estimator:
 
     # What a model says of itself ---------------------------------------------------------------------
 
+    def _check_params(self) -> None:
+        """Raise `InputError` for a parameter that makes no sense."""
+        raise NotImplementedError
+
     def _lattice(self, corpus: Corpus) -> Lattice:
         """Candidates and scores of the corpus' sentences."""
         raise NotImplementedError
@@ -106,7 +112,7 @@ class Estimator:
             constraints.check(corpus, self.classes_)
         targets = np.arange(BATCH_TOKENS, corpus.n_tokens, BATCH_TOKENS)
         bounds = [0, *np.searchsorted(corpus.offsets, targets).tolist(), corpus.n_sentences]
-        for first, last in zip(bounds, bounds[1:], strict=False):
+        for first, last in pairwise(bounds):
             batch = corpus.select(first, last)
             lattice = self._lattice(batch)
             if constraints is not None:
@@ -130,10 +136,7 @@ class Estimator:
             probabilities = decode.marginals(lattice, self._n_threads()).probabilities.tolist()
             names = [self.classes_[label] for label in lattice.labels.tolist()]
             bounds = lattice.positions.tolist()
-            tokens = [
-                dict(zip(names[a:b], probabilities[a:b], strict=True))
-                for a, b in zip(bounds, bounds[1:], strict=False)
-            ]
+            tokens = [dict(zip(names[a:b], probabilities[a:b], strict=True)) for a, b in pairwise(bounds)]
             sentences += [tokens[a:b] for a, b in batch.spans()]
         return sentences
 
@@ -162,7 +165,8 @@ class Estimator:
         codes = np.array([index.get(label, -1) for label in corpus.labels.values], np.int64)
         lattice = self._lattice(corpus)
         scores = decode.sequence_scores(lattice, codes[corpus.labels.codes])
-        return (scores - decode.marginals(lattice, self._n_threads()).log_z).tolist()
+        log_z = decode.marginals(lattice, self._n_threads()).log_z
+        return [float(score) for score in scores - log_z]
 
     def score(self, X: Any, y: Any = None) -> float:
         """Share of tokens labelled right."""
@@ -180,7 +184,7 @@ class Estimator:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file; an existing one is replaced only when the new one is whole."""
         self._check_fitted()
-        arrays = {}
+        arrays: dict[str, modelfile.Array] = {}
         for name, table in self.counts_.tables.items():
             arrays[f"counts/{name}.ids"] = table.ids
             arrays[f"counts/{name}.n"] = table.n
@@ -202,9 +206,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     cls = getattr(import_module(MODELS[name]), name)
     try:
         model: Estimator = cls(**params)
+        model._check_params()
         counts = _counts_of(contents, model._tables())
         model._restore(counts, contents.header["learned"])
-        model._check_fitted()
     except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise ModelFileError(f"{path}: not a sound model: {error}") from error
     return model

@@ -97,11 +97,9 @@ class Evaluation:
         names += ["sentence_accuracy"]
         if self.spans is not None:
             names += ["scheme", "strict", "precision", "recall", "f1"]
-        tables = {"by_label": self.by_label} if self.spans is None else {"by_type": self.by_type}
-        return {name: getattr(self, name) for name in names} | {
-            title: {name: score.to_json() for name, score in scores.items()}
-            for title, scores in tables.items()
-        }
+        title, scores = ("by_label", self.by_label) if self.spans is None else ("by_type", self.by_type)
+        table = {name: score.to_json() for name, score in scores.items()}
+        return {name: getattr(self, name) for name in names} | {title: table}
 
 
 def evaluate(
@@ -111,12 +109,19 @@ def evaluate(
     known: Container[str] | None = None,
     scheme: str | None = "auto",
 ) -> Evaluation:
-    """Compare predicted labels with gold ones; `known` holds the words seen in training.
+    """Compare predicted labels with gold ones.
 
+    words, known: the words, and those of them that training has seen, to tell known from unknown words.
     scheme: "auto" detects span labels and reads them as conlleval; a name of `SCHEMES` reads them by the
     letter of that scheme; None takes all labels as plain tags.
+
+    >>> result = evaluate([["B-PER", "O", "B-LOC"]], [["B-PER", "O", "O"]])
+    >>> result.precision, result.recall, result.by_type["LOC"]
+    (1.0, 0.5, Score(correct=0, predicted=0, support=1))
     """
     _check_aligned(gold, predicted, "predicted labels")
+    if words is not None:
+        _check_aligned(gold, words, "words")
     confusion = Counter(zip(chain.from_iterable(gold), chain.from_iterable(predicted), strict=True))
     _check_strings(chain.from_iterable(confusion))
     strict = scheme not in ("auto", None)
@@ -141,14 +146,16 @@ def evaluate(
 
 def _check_aligned(gold: Sentences, other: Sentences, what: str) -> None:
     if len(gold) != len(other):
-        raise InputError(f"{len(gold)} sentences have gold labels but {len(other)} have {what}")
+        raise InputError(f"the number of sentences differs (gold labels: {len(gold)}, {what}: {len(other)})")
     for number, (left, right) in enumerate(zip(gold, other, strict=True), 1):
         where = f"sentence {number} of {len(gold)}"
         for sentence in (left, right):
             if isinstance(sentence, str):
                 raise InputError(f"{where} is the string {sentence!r}: pass a list of strings per sentence")
         if len(left) != len(right):
-            raise InputError(f"{where} has {len(left)} gold labels but {len(right)} {what}")
+            raise InputError(
+                f"the length of {where} differs (gold labels: {len(left)}, {what}: {len(right)})"
+            )
 
 
 def _check_strings(labels: Iterable[object]) -> None:
@@ -202,8 +209,6 @@ def _types(span_sets: Iterable[set[Span]]) -> Counter[str]:
 def _known_and_unknown(
     gold: Sentences, predicted: Sentences, words: Sentences | None, known: Container[str] | None
 ) -> dict[str, float | None]:
-    if words is not None:
-        _check_aligned(gold, words, "words")
     right, total = {True: 0, False: 0}, {True: 0, False: 0}
     if words is not None and known is not None:
         hits = map(eq, chain.from_iterable(gold), chain.from_iterable(predicted))
@@ -243,9 +248,9 @@ def _percentages(score: Score) -> str:
 
 
 def mcnemar(gold: Sentences, a: Sentences, b: Sentences) -> float:
-    """McNemar's exact test on tokens: the two-sided p-value of `a` and `b` being equally accurate.
+    """McNemar's exact test on tokens: the two-sided p-value if `a` and `b` are equally accurate.
 
-    p = min(1, 2 Σ_{i ≤ k} C(n, i) / 2ⁿ), where n tokens are right in just one of the two, k in the worse one.
+    p = min(1, 2 Σ_{i ≤ k} C(n, i) / 2ⁿ): n tokens are right in just one of the two, k of them in the worse.
     """
     _check_aligned(gold, a, "labels in a")
     _check_aligned(gold, b, "labels in b")

@@ -1,12 +1,12 @@
 """Lattice: for a batch of sentences, which labels each position may have and how good each is.
 
-    sentences   0 ─────────────────────── 3 ──…      first position of each sentence
-    positions   0        2     3            5        first candidate of each position
-    labels      NN  VB   DT    JJ  NN …              a candidate's label, ascending within a position
-    scores      −.1 −2.  0.    −.7 −.7 …             a candidate's own score, log ψ(y, x)
-    pair_scores labels × labels                      log φ(y, y′) of every edge …
-    edges, edge_scores                               … except where an edge has a block of its own,
-                                                     left candidates × right candidates
+sentences   0 ─────────────────────── 3 ──…      first position of each sentence
+positions   0        2     3            5        first candidate of each position
+labels      NN  VB   DT    JJ  NN …              a candidate's label, ascending within a position
+scores      −.1 −2.  0.    −.7 −.7 …             a candidate's own score, log ψ(y, x)
+pair_scores labels × labels                      log φ(y, y′) of every edge …
+edges, edge_scores                               … except where an edge has a block of its own,
+                                                 left candidates × right candidates
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ class Lattice:
     labels: Ids
     scores: Float
     pair_scores: Float
-    edges: Int  # edges[i]:edges[i + 1] is the block of the edge from position i − 1 into i; empty: pair_scores
+    edges: (
+        Int  # edges[i]:edges[i + 1] is the block of the edge from position i − 1 into i; empty: pair_scores
+    )
     edge_scores: Float
 
     @property
@@ -61,7 +63,8 @@ class Lattice:
 def ragged_arange(starts: Int, lengths: Int) -> Int:
     """starts[0], starts[0] + 1, … (lengths[0] of them), starts[1], …"""
     ends = np.cumsum(lengths)
-    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
+    places: Int = np.repeat(starts - (ends - lengths), lengths)
+    return places + np.arange(len(places))
 
 
 def offsets_of(lengths: Int) -> Int:

@@ -5,8 +5,8 @@
     counts/*.npy       event tables
     (archive comment)  sha256 of all bytes before it
 
-Nothing is unpickled. Equal contents give equal bytes. A file is written beside its target, flushed to disk and
-moved into place, so the target is always one whole model: the old or the new.
+Nothing is unpickled. Equal contents give equal bytes. A file is written beside its target, flushed to disk
+and moved into place, so the target is always one whole model: the old or the new.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ class Contents:
 # Writing ---------------------------------------------------------------------------------------------
 
 
-def write(path: Path, header: dict[str, Any], texts: Mapping[str, list[str]], arrays: Mapping[str, Array]) -> None:
+def write(
+    path: Path, header: dict[str, Any], texts: Mapping[str, list[str]], arrays: Mapping[str, Array]
+) -> None:
     """Write a model file, or leave what is there untouched."""
     members = {f"{name}.json": _json(values) for name, values in texts.items()}
     members |= {f"{name}.npy": _npy(array) for name, array in arrays.items()}
@@ -97,7 +99,7 @@ def replace_file(path: Path, data: bytes) -> None:
     except OSError as error:
         raise ModelFileError(f"{path}: cannot be written: {error.strerror}") from error
     try:
-        with open(descriptor, "wb") as file:
+        with os.fdopen(descriptor, "wb") as file:
             os.fchmod(descriptor, _mode(path))
             file.write(data)
             file.flush()
@@ -143,7 +145,15 @@ def read(path: Path) -> Contents:
         return _parse(data)
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from None
-    except (zipfile.BadZipFile, ValueError, KeyError, TypeError, EOFError, RecursionError, NotImplementedError) as error:
+    except (
+        zipfile.BadZipFile,
+        ValueError,
+        KeyError,
+        TypeError,
+        EOFError,
+        RecursionError,
+        NotImplementedError,
+    ) as error:
         raise ModelFileError(f"{path}: damaged: {error}") from error
 
 
@@ -158,8 +168,8 @@ def _parse(data: bytes) -> Contents:
         raise ModelFileError("not a corate model file")
     if manifest.get("version") != VERSION:
         raise ModelFileError(
-            f"written in version {manifest.get('version')!r} of the model format, this corate reads version {VERSION}: "
-            "train again, or install the corate that wrote it"
+            f"written in version {manifest.get('version')!r} of the model format, where this corate reads "
+            f"version {VERSION}: train again, or install the corate that wrote it"
         )
     _check_members(members, manifest["members"])
     body, digest = data[:-DIGEST_LENGTH], data[-DIGEST_LENGTH:]
@@ -181,14 +191,18 @@ def _members(data: bytes) -> dict[str, bytes]:
         for info in infos:
             if info.compress_type != zipfile.ZIP_STORED or info.file_size > len(data) or info.flag_bits & 1:
                 raise ModelFileError(f"damaged: member {info.filename!r} is not plainly stored")
-        if len({info.filename for info in infos}) != len(infos) or sum(i.file_size for i in infos) > len(data):
+        if len({info.filename for info in infos}) != len(infos) or sum(i.file_size for i in infos) > len(
+            data
+        ):
             raise ModelFileError("damaged: members overlap")
         return {info.filename: archive.read(info) for info in infos}
 
 
 def _check_members(members: Mapping[str, bytes], listed: Mapping[str, Mapping[str, Any]]) -> None:
     if set(members) != set(listed):
-        raise ModelFileError(f"damaged: members {sorted(set(members) ^ set(listed))} are missing or not listed")
+        raise ModelFileError(
+            f"damaged: members {sorted(set(members) ^ set(listed))} are missing or not listed"
+        )
     for name, data in members.items():
         if hashlib.sha256(data).hexdigest() != listed[name]["sha256"]:
             raise ModelFileError(f"damaged: the checksum of member {name!r} does not match")

@@ -17,6 +17,7 @@ Transition = tuple[str, str, bool]  # prefix of a label, prefix of the next, whe
 
 OUTSIDE = "O"
 PREFIXES = "BIESLUO"
+CACHE_SIZE = 1 << 16  # a corpus repeats few labels and pairs of labels: each is looked up once
 
 
 class Span(NamedTuple):
@@ -132,8 +133,7 @@ def detect_scheme(labels: Iterable[str | Sequence[str]]) -> str | None:
     return "IOB1" if found == "IOB2" and "I" in first.values() else found
 
 
-# Corpora repeat few pairs of labels: each is looked up once.
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=CACHE_SIZE)
 def _boundary(before: str, after: str, scheme: str | None) -> _Boundary:
     rules = _rules(scheme)
     prefix, kind = _member(before, scheme)
@@ -150,6 +150,7 @@ def _rules(scheme: str | None) -> Scheme:
     return SCHEMES[scheme]
 
 
+@lru_cache(maxsize=CACHE_SIZE)
 def _split(label: str) -> tuple[str, str]:
     prefix, _, kind = label.partition("-")
     return prefix, kind or "_"

@@ -1,0 +1,31 @@
+"""The plainest reader and writer of column files: what the peers get. It imports nothing that would cost them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+Rows = list[list[str]]
+
+
+def read_rows(path: Path) -> list[Rows]:
+    """Sentences as lists of rows, a row as the list of its cells."""
+    sentences: list[Rows] = [[]]
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            if line == "\n":
+                sentences.append([])
+            else:
+                sentences[-1].append(line[:-1].split("\t"))
+    return [rows for rows in sentences if rows]
+
+
+def read_words(path: Path) -> list[list[str]]:
+    return [[row[0] for row in rows] for rows in read_rows(path)]
+
+
+def write_rows(path: Path, sentences: Iterable[Iterable[Iterable[str]]]) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        for rows in sentences:
+            file.writelines("\t".join(row) + "\n" for row in rows)
+            file.write("\n")

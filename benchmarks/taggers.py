@@ -1,0 +1,181 @@
+"""A tagger at work, in a process of its own; `tagging.py` starts and times these.
+
+    taggers.py train   NAME MODEL FILE...      read labelled files, train a peer, save it (corate has its own command)
+    taggers.py tag     NAME MODEL WORDS OUT    load; then time reading, tagging and writing of a file
+    taggers.py predict NAME MODEL WORDS        load and read; then time tagging alone
+
+Times are CPU seconds of the whole process: a second thread would not make them shorter. Every tagger labels one
+short sentence before the clock starts, so that what it derives from its model when first asked is part of loading.
+The peers read and write with the plainest code there is, without corate's checks of the input.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+import sys
+from collections.abc import Callable, Sequence
+from itertools import chain
+from pathlib import Path
+from time import process_time
+
+from rows import Rows, read_rows, read_words, write_rows
+
+Words = list[list[str]]
+Predict = Callable[[Words], list[list[str]]]
+TagFile = Callable[[Path, Path], None]
+
+WARM_UP = [["The", "dog", "barks", "."]]
+
+# Lafferty et al. (2001) §5.3: what the spelling features of a word test.
+SUFFIXES = ("ing", "ogy", "ed", "s", "ly", "ion", "tion", "ity", "ies")
+
+# Passes of CRFsuite's averaged perceptron over the training file; its own default, 100, takes hours on Brown.
+CRFSUITE_PASSES = 10
+
+
+# Training: the labelled rows of all files in, a saved model out -------------------------------------------
+
+
+def train_tnt(sentences: list[Rows], model: Path) -> None:
+    """With its own suffix model of unknown words, which is the default."""
+    from nltk.tag.tnt import TnT
+
+    tagger = TnT()
+    tagger.train(sentences)
+    with model.open("wb") as file:
+        pickle.dump(tagger, file, pickle.HIGHEST_PROTOCOL)
+
+
+def train_perceptron(sentences: list[Rows], model: Path) -> None:
+    from nltk.tag.perceptron import PerceptronTagger
+
+    random.seed(0)  # it shuffles the sentences after every pass
+    tagger = PerceptronTagger(load=False)
+    tagger.train([[(word, label) for word, label in rows] for rows in sentences])
+    model.write_text(json.dumps(tagger.encode_json_obj()), encoding="utf-8")
+
+
+def train_crfsuite(sentences: list[Rows], model: Path) -> None:
+    import pycrfsuite
+
+    trainer = pycrfsuite.Trainer("ap", {"max_iterations": CRFSUITE_PASSES}, verbose=False)
+    for rows in sentences:
+        trainer.append([lafferty(word) for word, _ in rows], [label for _, label in rows])
+    trainer.train(str(model))
+
+
+def lafferty(word: str) -> list[str]:
+    """The word itself, and its spelling: starts with a digit or a capital, holds a hyphen, ends in a suffix."""
+    features = ["word=" + word]
+    features += ["digit"] if word[0].isdigit() else []
+    features += ["capital"] if word[0].isupper() else []
+    features += ["hyphen"] if "-" in word else []
+    return features + ["suffix=" + suffix for suffix in SUFFIXES if word.endswith(suffix)]
+
+
+# Loading: a saved model in, a function that labels sentences out ------------------------------------------
+
+
+def load_corate(model: Path) -> Predict:
+    import corate
+
+    predict: Predict = corate.load(model).predict
+    return predict
+
+
+def load_tnt(model: Path) -> Predict:
+    with model.open("rb") as file:
+        tagger = pickle.load(file)
+    return lambda words: [[label for _, label in tagger.tag(sentence)] for sentence in words]
+
+
+def load_perceptron(model: Path) -> Predict:
+    from nltk.tag.perceptron import PerceptronTagger
+
+    tagger = PerceptronTagger.decode_json_obj(json.loads(model.read_text(encoding="utf-8")))
+    return lambda words: [[label for _, label in tagger.tag(sentence)] for sentence in words]
+
+
+def load_crfsuite(model: Path) -> Predict:
+    import pycrfsuite
+
+    tagger = pycrfsuite.Tagger()
+    tagger.open(str(model))
+    return lambda words: [tagger.tag([lafferty(word) for word in sentence]) for sentence in words]
+
+
+# From file to file ----------------------------------------------------------------------------------------
+
+
+def corate_files(model: Path) -> TagFile:
+    """The parts that `corate tag` is made of."""
+    from corate import load, read
+    from corate.cli.tag import Labeller
+
+    crf = load(model)
+    crf.predict(WARM_UP)
+
+    def tag_file(words: Path, out: Path) -> None:
+        reader = read(words, labelled=False)
+        labeller = Labeller(crf, reader.format)
+        with out.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(labeller(list(reader)))
+
+    return tag_file
+
+
+def peer_files(predict: Predict) -> TagFile:
+    predict(WARM_UP)
+
+    def tag_file(words: Path, out: Path) -> None:
+        sentences = read_words(words)
+        tagged = zip(sentences, predict(sentences), strict=True)
+        write_rows(out, (zip(words, labels, strict=True) for words, labels in tagged))
+
+    return tag_file
+
+
+TRAIN = {"tnt": train_tnt, "perceptron": train_perceptron, "crfsuite": train_crfsuite}
+LOAD: dict[str, Callable[[Path], Predict]] = {
+    "corate": load_corate,
+    "tnt": load_tnt,
+    "perceptron": load_perceptron,
+    "crfsuite": load_crfsuite,
+}
+
+
+def train(name: str, model: Path, files: Sequence[Path]) -> None:
+    TRAIN[name](list(chain.from_iterable(map(read_rows, files))), model)
+
+
+def time_tag(name: str, model: Path, words: Path, out: Path) -> float:
+    tag_file = corate_files(model) if name == "corate" else peer_files(LOAD[name](model))
+    started = process_time()
+    tag_file(words, out)
+    return process_time() - started
+
+
+def time_predict(name: str, model: Path, words: Path) -> float:
+    predict = LOAD[name](model)
+    predict(WARM_UP)
+    sentences = read_words(words)
+    started = process_time()
+    predict(sentences)
+    return process_time() - started
+
+
+def main() -> None:
+    action, name, *paths = sys.argv[1:]
+    model, *files = map(Path, paths)
+    if action == "train":
+        train(name, model, files)
+    elif action == "tag":
+        print(json.dumps({"seconds": time_tag(name, model, *files)}))
+    else:
+        print(json.dumps({"seconds": time_predict(name, model, *files)}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""The command `corate`: one file a command. Progress goes to stderr, data to stdout.
+
+Bad input is one line on stderr and exit code 2. Only click is imported here and at the top of the commands,
+so that `--help` is quick; the rest is imported where it is used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+
+import click
+
+from corate import __version__
+from corate.cli.demo import demo
+from corate.cli.eval import eval_
+from corate.cli.inspect import inspect
+from corate.cli.tag import tag
+from corate.cli.train import train
+from corate.errors import CorateError
+
+BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="corate")
+def cli() -> None:
+    """Label sequences with conditional random fields that are trained by counting.
+
+    \b
+    Example:
+      corate train train.conll -m pos.model     # two columns: word TAB label
+      corate tag -m pos.model text.txt
+      corate eval -m pos.model test.conll
+    """
+
+
+for command in (train, tag, eval_, inspect, demo):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run the command line; every failure is one line and an exit code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    try:
+        code = cli.main(arguments, prog_name="corate", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        return _fail(error.format_message())
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx is not None else "corate"
+        return _fail(f"{command}: {_one_line(error.format_message())} (see {command} --help)")
+    except click.ClickException as error:
+        return _fail(f"corate: {_one_line(error.format_message())}")
+    except CorateError as error:
+        return _fail(_one_line(str(error)))
+    except BrokenPipeError:
+        return _leave_quietly(BROKEN_PIPE)
+    except OSError as error:
+        if error.filename is not None:
+            return _fail(f"{error.filename}: {error.strerror}")
+        _fail(f"corate: cannot write the output: {error.strerror or error}")
+        return _leave_quietly(BAD_INPUT)
+    except MemoryError:
+        return _fail("corate: not enough memory")
+    except (KeyboardInterrupt, click.Abort):
+        _fail("corate: interrupted")
+        return INTERRUPTED
+
+
+def _fail(message: str) -> int:
+    print(message, file=sys.stderr)
+    return BAD_INPUT
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split("\n"))
+
+
+def _leave_quietly(code: int) -> int:
+    """Nobody reads stdout any more: keep Python from complaining when it flushes at exit."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code

@@ -1,0 +1,5 @@
+"""`python -m corate.cli` is `corate`."""
+
+from corate.cli import main
+
+main()

@@ -1,0 +1,80 @@
+"""Options and small helpers that commands share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+FORMAT_NAMES = ("conll", "conllu", "wordtag", "jsonl", "text")
+SCHEME_NAMES = ("IOB1", "IOB2", "IOBES", "BILOU")
+
+
+def format_options(command: Command) -> Command:
+    """--format and --encoding, which every command that reads text has."""
+    command = click.option(
+        "--encoding", default="utf-8", show_default=True, metavar="NAME", help="Encoding of the text."
+    )(command)
+    return click.option(
+        "--format",
+        "format_",
+        type=click.Choice(FORMAT_NAMES),
+        help="Format of the text; by default found from its name and first lines.",
+    )(command)
+
+
+def label_option(command: Command) -> Command:
+    return click.option(
+        "--label",
+        metavar="WHERE",
+        help="Where the label is. conll: number of its column, from 1, or -1 for the last (the default). "
+        "conllu: upos (the default), xpos or feats:NAME. jsonl: its key (default: labels).",
+    )(command)
+
+
+def model_option(command: Command) -> Command:
+    return click.option(
+        "-m", "--model", "model_path", required=True, metavar="MODEL", help="Model file, from corate train."
+    )(command)
+
+
+def threads_option(command: Command) -> Command:
+    return click.option(
+        "--threads", default=1, show_default=True, type=click.IntRange(1), help="Threads for decoding."
+    )(command)
+
+
+def console(stderr: bool = False) -> Console:
+    """Colours and width of a terminal where there is one; plain, unwrapped text where there is none."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(stderr=stderr, highlight=False, soft_wrap=True, width=None if stream.isatty() else 200)
+
+
+def table(*headers: str, title: str | None = None) -> Table:
+    """A table whose first column is text and whose other columns are numbers."""
+    from rich.table import Table
+
+    made = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for i, header in enumerate(headers):
+        made.add_column(header, justify="left" if i == 0 else "right", header_style="dim")
+    return made
+
+
+def megabytes(path: str | Path) -> str:
+    size = Path(path).stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} kB"
+
+
+def plural(n: int, thing: str) -> str:
+    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"

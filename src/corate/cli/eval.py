@@ -1,0 +1,117 @@
+"""corate eval: how well a model labels text whose labels are known."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from corate.cli.common import (
+    SCHEME_NAMES,
+    console,
+    format_options,
+    label_option,
+    model_option,
+    plural,
+    table,
+    threads_option,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from corate.evaluate import Evaluation
+
+
+@click.command("eval")
+@click.argument("file", metavar="FILE")
+@model_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
+@click.option("--conlleval", "as_conlleval", is_flag=True, help="The text that conlleval prints.")
+@click.option(
+    "--scheme",
+    type=click.Choice([*SCHEME_NAMES, "auto", "none"]),
+    default="auto",
+    show_default=True,
+    help="How labels make spans; auto finds out, none scores tokens only.",
+)
+@click.option(
+    "--errors", default=10, show_default=True, type=click.IntRange(0), help="Most frequent errors to show."
+)
+@format_options
+@label_option
+@threads_option
+def eval_(
+    file: str,
+    model_path: str,
+    as_json: bool,
+    as_conlleval: bool,
+    scheme: str,
+    errors: int,
+    format_: str | None,
+    encoding: str,
+    label: str | None,
+    threads: int,
+) -> None:
+    """Label FILE with a model and compare with the labels that it has.
+
+    Accuracy overall, on known and on unknown words (those that training did not have); precision, recall and
+    F1 of spans where labels are of the form B-PER.
+
+    \b
+    Example:
+      corate eval -m pos.model test.conll
+      corate eval -m ner.model ned.testb --json | jq .f1
+    """
+    from corate.estimator import load
+    from corate.evaluate import conlleval, evaluate
+    from corate.formats import read
+
+    if as_json and as_conlleval:
+        raise click.UsageError("--json and --conlleval do not go together: choose one")
+    crf = load(model_path)
+    crf.set_params(n_jobs=threads)
+    sentences = [s for s in read(file, format_, label=label, encoding=encoding) if len(s)]
+    words = [sentence.words for sentence in sentences]
+    gold = [sentence.labels or [] for sentence in sentences]
+    result = evaluate(
+        gold, crf.predict(words), words, set(crf.counts_.words), None if scheme == "none" else scheme
+    )
+    if as_json:
+        click.echo(json.dumps(result.to_json(), ensure_ascii=False))
+    elif as_conlleval:
+        click.echo(conlleval(result), nl=False)
+    else:
+        _print(console(), result, errors)
+
+
+def _print(out: Console, result: Evaluation, n_errors: int) -> None:
+    out.print(f"{plural(result.tokens, 'token')} in {plural(result.sentences, 'sentence')}\n")
+    overview = table("accuracy", "%", "tokens")
+    unknown = None if result.unknown_rate is None else round(result.unknown_rate * result.tokens)
+    overview.add_row("all words", _percent(result.accuracy), f"{result.tokens:,}")
+    if unknown is not None:
+        overview.add_row("known words", _percent(result.accuracy_known), f"{result.tokens - unknown:,}")
+        overview.add_row("unknown words", _percent(result.accuracy_unknown), f"{unknown:,}")
+    overview.add_row("whole sentences", _percent(result.sentence_accuracy), "")
+    out.print(overview)
+    if result.spans is not None:
+        out.print()
+        reading = "strictly" if result.strict else "as conlleval does"
+        spans = table("spans", "precision", "recall", "F1", "gold", title=f"{result.scheme}, read {reading}")
+        for name, score in {"all": result.spans, **result.by_type}.items():
+            rates = (_percent(rate) for rate in (score.precision, score.recall, score.f1))
+            spans.add_row(name, *rates, f"{score.support:,}")
+        out.print(spans)
+    confusions = result.confusions(n_errors)
+    if confusions:
+        out.print()
+        errors = table("gold", "predicted", "times", title="Most frequent errors")
+        for gold, predicted, times in confusions:
+            errors.add_row(gold, predicted, f"{times:,}")
+        out.print(errors)
+
+
+def _percent(rate: float | None) -> str:
+    return "–" if rate is None else f"{100 * rate:.2f}"

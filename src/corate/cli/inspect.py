@@ -1,0 +1,156 @@
+"""corate inspect: what a model knows, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from corate.cli.common import console, megabytes, plural, table
+from corate.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from corate.empirical import EmpiricalCRF
+
+
+@click.command()
+@click.argument("model_path", metavar="MODEL")
+@click.option("--word", metavar="WORD", help="What the model knows about one word.")
+@click.option("--top", default=10, show_default=True, type=click.IntRange(1), help="Rows of each table.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object with everything, for programs.")
+def inspect(model_path: str, word: str | None, top: int, as_json: bool) -> None:
+    """Show what is in a model: its labels, contexts and sizes, and its strongest co-occurrence rates.
+
+    A rate of 1 means that two labels follow each other as often as by chance; 5, five times as often.
+
+    \b
+    Example:
+      corate inspect pos.model
+      corate inspect pos.model --word bank
+    """
+    from corate.estimator import load
+
+    crf = load(model_path)
+    facts = _word_facts(crf, word) if word is not None else _facts(crf, model_path)
+    if as_json:
+        click.echo(json.dumps(facts, ensure_ascii=False))
+    elif word is not None:
+        _print_word(console(), facts)
+    else:
+        _print(console(), facts, model_path, top)
+
+
+def _facts(crf: EmpiricalCRF, path: str) -> dict[str, Any]:
+    from corate.counts import WORD_LABEL
+
+    counts = crf.counts_
+    factors = crf.factors()
+    words = counts.tables[WORD_LABEL]
+    tokens = dict.fromkeys(counts.labels, 0)
+    types = dict.fromkeys(counts.labels, 0)
+    for (_, y), n in zip(words.ids.tolist(), words.n.tolist(), strict=True):
+        tokens[counts.labels[y]] += n
+        types[counts.labels[y]] += 1
+    return {
+        "model": type(crf).__name__,
+        "parameters": crf.get_params(),
+        "mu_oov": crf.mu_oov_,
+        "sentences": counts.n_sentences,
+        "tokens": counts.n_tokens,
+        "words": len(counts.words),
+        "events": {name: len(table.n) for name, table in counts.tables.items()},
+        "contexts": [str(spelling.context) for spelling in factors.spelling],
+        "bytes": Path(path).stat().st_size,
+        "labels": {label: {"tokens": tokens[label], "words": types[label]} for label in counts.labels},
+        "label_pairs": _label_pairs(crf),
+    }
+
+
+def _label_pairs(crf: EmpiricalCRF) -> list[dict[str, Any]]:
+    """All label pairs that occurred, the highest rates first."""
+    from corate.counts import LABEL_PAIR
+
+    labels, rate = crf.counts_.labels, crf.factors().label_rate
+    pairs = crf.counts_.tables[LABEL_PAIR]
+    rows = [
+        {"label": labels[a], "next": labels[b], "rate": math.exp(rate[a, b]), "times": n}
+        for (a, b), n in zip(pairs.ids.tolist(), pairs.n.tolist(), strict=True)
+    ]
+    return sorted(rows, key=lambda row: -row["rate"])
+
+
+def _word_facts(crf: EmpiricalCRF, word: str) -> dict[str, Any]:
+    factors = crf.factors()
+    if word in factors.index:
+        rows = factors.word.rows(factors.index[word])
+        labels, log_prob = factors.word.labels[rows], factors.word.log_prob[rows]
+        times: list[int | None] = list(factors.word.support[rows].tolist())
+    else:
+        values = tuple(int(spelling.ids([word])[0]) for spelling in factors.spelling)
+        labels, log_prob = factors.unknown_candidates(values)
+        times = [None] * len(labels)
+    entries = [
+        {
+            "label": crf.classes_[y],
+            "times": n,
+            "probability": math.exp(p),
+            "rate": math.exp(p - factors.log_prior[y]),
+        }
+        for y, n, p in zip(labels.tolist(), times, log_prob.tolist(), strict=True)
+    ]
+    return {
+        "word": word,
+        "known": word in factors.index,
+        "contexts": {str(s.context): s.context.values([word])[0] for s in factors.spelling},
+        "entries": sorted(entries, key=lambda entry: -entry["probability"]),
+    }
+
+
+def _print(out: Console, facts: dict[str, Any], path: str, top: int) -> None:
+    out.print(f"[bold]{path}[/]  {facts['model']}, {megabytes(path)}")
+    out.print(
+        f"{plural(facts['sentences'], 'sentence')}, {plural(facts['tokens'], 'token')}, "
+        f"{plural(facts['words'], 'distinct word')}, {plural(len(facts['labels']), 'label')}"
+    )
+    out.print("parameters: " + ", ".join(f"{k}={v!r}" for k, v in facts["parameters"].items()))
+    out.print("contexts of unknown words: " + (" · ".join(facts["contexts"]) or "none"))
+    out.print("events: " + ", ".join(f"{name} {n:,}" for name, n in facts["events"].items()))
+    labels = table("label", "tokens", "%", "distinct words", title="\nLabels")
+    by_tokens = sorted(facts["labels"].items(), key=lambda item: -item[1]["tokens"])
+    for label, row in by_tokens[:top]:
+        share = 100 * row["tokens"] / facts["tokens"]
+        labels.add_row(label, f"{row['tokens']:,}", f"{share:.1f}", f"{row['words']:,}")
+    out.print(labels)
+    if len(by_tokens) > top:
+        out.print(f"… and {len(by_tokens) - top} more (--top {len(by_tokens)})", style="dim")
+    # A pair seen once or twice has a high rate by accident: show what there is evidence for.
+    least = max(1, facts["tokens"] // 1000)
+    frequent = [pair for pair in facts["label_pairs"] if pair["times"] >= least]
+    rates = table(
+        "label",
+        "next",
+        "rate",
+        "times",
+        title=f"\nStrongest co-occurrence rates (pairs seen {least:,} times or more)",
+    )
+    for pair in frequent[:top]:
+        rates.add_row(pair["label"], pair["next"], f"{pair['rate']:.2f}", f"{pair['times']:,}")
+    out.print(rates)
+
+
+def _print_word(out: Console, facts: dict[str, Any]) -> None:
+    if not facts["entries"]:
+        raise InputError(f"the model says nothing about {facts['word']!r}")
+    state = "known" if facts["known"] else "unknown: judged by its contexts"
+    described = ", ".join(f"{name} = {value!r}" for name, value in facts["contexts"].items())
+    out.print(f"[bold]{facts['word']}[/]  {state}\n{described}")
+    entries = table("label", "probability", "rate", "times")
+    for entry in facts["entries"]:
+        times = "–" if entry["times"] is None else f"{entry['times']:,}"
+        entries.add_row(entry["label"], f"{entry['probability']:.4f}", f"{entry['rate']:.2f}", times)
+    out.print(entries)

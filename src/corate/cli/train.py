@@ -1,0 +1,150 @@
+"""corate train: labelled text in, model file out."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from corate.cli.common import console, format_options, label_option, megabytes, plural
+from corate.errors import InputError
+
+# What --model stands for: the class's parameter `unknown`.
+MODELS = {"ep1": "mean", "ecrn": "signature"}
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("-m", "model_path", required=True, metavar="MODEL", help="Model file to write.")
+@click.option(
+    "--model",
+    "kind",
+    type=click.Choice(list(MODELS)),
+    default="ecrn",
+    show_default=True,
+    help="ep1: unknown words by the mean of their spelling features; ecrn: by their joint value.",
+)
+@click.option(
+    "--pair",
+    type=click.Choice(["label", "word"]),
+    default="label",
+    show_default=True,
+    help="Pair factors by labels alone, or by labels and words where the words were seen together.",
+)
+@click.option(
+    "--context",
+    "contexts",
+    multiple=True,
+    metavar="NAME",
+    help="Context of unknown words, e.g. suffix3 or initial,shape; may be repeated. "
+    "Default: initial, hyphen, ending.",
+)
+@click.option(
+    "--mu-oov",
+    default="1",
+    show_default=True,
+    metavar="NUMBER|auto",
+    help="Exponent at unknown words; auto chooses it on --held-out.",
+)
+@click.option("--held-out", metavar="FILE", help="Labelled text for --mu-oov auto.")
+@format_options
+@label_option
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
+def train(
+    files: tuple[str, ...],
+    model_path: str,
+    kind: str,
+    pair: str,
+    contexts: tuple[str, ...],
+    mu_oov: str,
+    held_out: str | None,
+    format_: str | None,
+    encoding: str,
+    label: str | None,
+    quiet: bool,
+) -> None:
+    """Count labelled sentences and write a model.
+
+    FILE may be CoNLL columns, CoNLL-U, word/tag, JSON lines, each also gzipped; - is standard input.
+
+    \b
+    Example:
+      corate train train.conll -m pos.model
+      corate train --model ep1 --label 3 train.iob more.iob.gz -m ner.model
+    """
+    from corate.contexts import SPELLING
+    from corate.empirical import EmpiricalCRF
+    from corate.formats import read_chunks, read_corpus
+
+    check_target(Path(model_path))
+    crf = EmpiricalCRF(MODELS[kind], pair, list(contexts or SPELLING), _mu_oov(mu_oov, held_out))
+    held = held_out and read_corpus(held_out, format_, label=label, encoding=encoding)
+    started = time.perf_counter()
+    show = sys.stderr.isatty() and not quiet
+    with _progress(files, show) as advance:
+        chunks = read_chunks(files, format_, label=label, encoding=encoding, progress=advance)
+        crf.fit_chunks(chunks, held_out=held or None)
+    crf.save(model_path)
+    if show:
+        _summarise(crf, model_path, time.perf_counter() - started)
+
+
+def check_target(path: Path) -> None:
+    """Fail before the work rather than after it, and never replace a file that is not a model."""
+    if path.is_dir():
+        raise InputError("is a directory: give the name of a file to write the model to", str(path))
+    if not path.parent.is_dir():
+        raise InputError(f"the folder {str(path.parent)!r} does not exist: create it first", str(path))
+    if not os.access(path.parent, os.W_OK):
+        raise InputError(f"no permission to write into the folder {str(path.parent)!r}", str(path))
+    if path.exists():
+        if not path.is_file():
+            raise InputError("not a regular file: give another name for the model", str(path))
+        with path.open("rb") as file:
+            start = file.read(4)
+        if start not in (b"", b"PK\x03\x04"):
+            raise InputError("exists and is not a model: remove it, or give another name", str(path))
+
+
+def _mu_oov(text: str, held_out: str | None) -> float | None:
+    if text == "auto":
+        if held_out is None:
+            raise click.UsageError("--mu-oov auto needs --held-out FILE")
+        return None
+    if held_out is not None:
+        raise click.UsageError("--held-out is used by --mu-oov auto alone")
+    try:
+        return float(text)
+    except ValueError:
+        raise click.UsageError(f"--mu-oov {text!r} is neither a number nor 'auto'") from None
+
+
+@contextmanager
+def _progress(files: tuple[str, ...], show: bool) -> Iterator[Callable[[int], Any] | None]:
+    """A bar of the bytes read, on a terminal."""
+    if not show:
+        yield None
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    sizes = [Path(f).stat().st_size if Path(f).is_file() else None for f in files]
+    total = None if None in sizes else sum(size or 0 for size in sizes)
+    columns = TextColumn("counting"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda n_bytes: bar.advance(task, n_bytes)
+
+
+def _summarise(crf: Any, path: str, seconds: float) -> None:
+    counts = crf.counts_
+    console(stderr=True).print(
+        f"[bold]{path}[/]  {plural(counts.n_sentences, 'sentence')}, {plural(counts.n_tokens, 'token')}, "
+        f"{plural(len(counts.labels), 'label')}, {seconds:.2f} s "
+        f"({counts.n_tokens / seconds:,.0f} tokens/s), {megabytes(path)}"
+    )

@@ -1,0 +1,87 @@
+"""Why a label won: the counts behind every factor of the best sequence, in plain words.
+
+The scores of all reasons add up to the log of the product of factors that the sequence has (000 eqn 4).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from corate import decode
+from corate.empirical_lattice import EmpiricalFactors
+from corate.factors import LOG_ZERO, Conditional
+from corate.lattice import Lattice
+
+
+@dataclass(frozen=True)
+class Reason:
+    text: str
+    score: float  # log of the factor
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One token: its label, how probable that is, the next best label, and what spoke for the label."""
+
+    word: str
+    label: str
+    probability: float
+    runner_up: tuple[str, float] | None
+    reasons: list[Reason]
+
+
+def explain(
+    factors: EmpiricalFactors, classes: Sequence[str], lattice: Lattice, words: Sequence[str]
+) -> list[Explanation]:
+    """Explain the best labels of a lattice that holds one sentence."""
+    best = decode.viterbi(lattice).candidates.tolist()
+    probabilities = decode.marginals(lattice).probabilities
+    explanations = []
+    for i, (word, candidate) in enumerate(zip(words, best, strict=True)):
+        label = int(lattice.labels[candidate])
+        reasons = [Reason(_unary(factors, classes, word, label), float(lattice.scores[candidate]))]
+        if i > 0:
+            place = best[i - 1] - lattice.positions[i - 1], candidate - lattice.positions[i]
+            rate = float(lattice.edge(i)[place])
+            reasons.append(Reason(_pair(classes[lattice.labels[best[i - 1]]], classes[label], rate), rate))
+        here = range(int(lattice.positions[i]), int(lattice.positions[i + 1]))
+        others = [(float(probabilities[c]), -c) for c in here if c != candidate and probabilities[c] > 0]
+        runner_up = max(others, default=None)
+        explanations.append(
+            Explanation(
+                word,
+                classes[label],
+                float(probabilities[candidate]),
+                None if runner_up is None else (classes[lattice.labels[-runner_up[1]]], runner_up[0]),
+                reasons,
+            )
+        )
+    return explanations
+
+
+def _unary(factors: EmpiricalFactors, classes: Sequence[str], word: str, label: int) -> str:
+    name = classes[label]
+    if word in factors.index:
+        return f"{word!r} was {name} {_times(factors.word, factors.index[word], label)}"
+    seen = []
+    for spelling in factors.spelling:
+        value = int(spelling.ids([word])[0])
+        if value >= 0:
+            shown = spelling.context.values([word])[0] or "none"
+            seen.append(f"{spelling.context}={shown} was {name} {_times(spelling.prob, value, label)}")
+    return "unknown word; " + ("; ".join(seen) or f"{name} by its share of all words")
+
+
+def _times(prob: Conditional, context: int, label: int) -> str:
+    rows = prob.rows(context)
+    support = dict(zip(prob.labels[rows].tolist(), prob.support[rows].tolist(), strict=True))
+    total = sum(support.values())
+    return f"{support.get(label, 0):,} of {total:,} time{'' if total == 1 else 's'}"
+
+
+def _pair(before: str, label: str, rate: float) -> str:
+    if rate <= LOG_ZERO:
+        return f"{before} before {label} never occurred"
+    return f"{before} before {label} at {math.exp(rate):.2f}× the rate of chance"

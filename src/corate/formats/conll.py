@@ -1,0 +1,185 @@
+"""CoNLL columns, as CRF++ reads them too: a token a row, a blank line after each sentence.
+
+    -DOCSTART- -X- O          kept, not a token
+                              blank line (empty, or blanks and tabs only)
+    # a comment               kept, not a token
+    EU      NNP  B-ORG        word, further observed columns, label
+    rejects VBZ  O
+
+The first token row decides for the file: with a tab in it, columns are separated by single tabs (and cells
+may hold blanks), otherwise by runs of blanks. A row that starts with `#` is a comment only where it stands
+before the first token of a sentence and has another number of columns than the first row that does not start
+with `#`; so `#<TAB>SYM` is a token.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from corate.errors import InputError
+from corate.formats.base import Format, Sentence, comment_line, cut_return, is_blank, paragraphs, shortened
+
+DOCSTART = re.compile(r"-DOCSTART-(?=[ \t\r]|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """What the first token row says about all rows. Without one (width 0), rows with `#` are comments."""
+
+    separator: str = "\t"
+    width: int = 0
+    label: int | None = None  # index of the label's column
+
+    def cells(self, text: str) -> list[str]:
+        cells = text.split(self.separator)
+        if self.separator == " " and "" in cells:
+            return [cell for cell in cells if cell]
+        return cells
+
+
+class Conll(Format):
+    """`label` is the number of the label's column, from 1, or from −1 backwards; the last by default."""
+
+    name = "conll"
+    extensions = (".conll", ".iob", ".bio", ".tsv", ".crf")
+
+    def __init__(self, label: str | None = None, *, labelled: bool = True) -> None:
+        super().__init__(label, labelled=labelled)
+        number = "-1" if label is None else label
+        if not re.fullmatch(r"-?[1-9][0-9]*", number):
+            raise InputError(f"label column {number!r}: give a number from 1 on, or -1 for the last column")
+        self._label_column = int(number)
+
+    def read(self, lines: Iterable[str], source: str) -> Iterator[Sentence]:
+        lines = iter(lines)
+        head, layout = self._head(lines, source)
+        for first, group in paragraphs(chain(head, lines), _is_docstart):
+            yield self._sentence(first, group, layout, source)
+
+    def _head(self, lines: Iterator[str], source: str) -> tuple[list[str], _Layout]:
+        """Lines up to the first row that is surely a token, and the layout that it shows."""
+        head: list[str] = []
+        for line in lines:
+            head.append(line)
+            if not (line.startswith("#") or is_blank(line) or _is_docstart(line)):
+                return head, self._layout(cut_return(line)[0], source, len(head))
+        return head, _Layout()
+
+    def _layout(self, text: str, source: str, line: int) -> _Layout:
+        separator = "\t" if "\t" in text else " "
+        width = len(_Layout(separator).cells(text))
+        if not self.labelled:
+            return _Layout(separator, width)
+        if width == 1:
+            raise InputError(f"no label: the row {shortened(text)} has one column only", source, line)
+        column = self._label_column
+        if abs(column) > width:
+            message = f"label column {column} is out of range: the row {shortened(text)} has {width} columns"
+            raise InputError(message, source, line)
+        return _Layout(separator, width, column - 1 if column > 0 else width + column)
+
+    def _sentence(self, first: int, lines: list[str], layout: _Layout, source: str) -> Sentence:
+        rows = _token_rows(first, lines, layout, source)
+        columns = [list(column) for column in zip(*rows.values(), strict=True)]
+        labels = columns.pop(layout.label) if columns and layout.label is not None else []
+        sentence = Sentence(columns, labels if self.labelled else None, lines, list(rows), first, self.name)
+        _refuse_empty("word", sentence.words, sentence, source)
+        _refuse_empty("label", labels, sentence, source)
+        return sentence
+
+    def annotate(
+        self,
+        sentence: Sentence,
+        labels: Sequence[str],
+        probabilities: Sequence[float] | None,
+        comment: str | None,
+    ) -> list[str]:
+        lines = list(sentence.lines)
+        if not sentence.places:
+            return lines
+        top = sentence.places[0]
+        separator = _separator(lines[top])
+        self.check_writable("label", labels, separator + "\t\r\n")
+        for place, cells in zip(sentence.places, _joined([labels], probabilities, separator), strict=True):
+            text, end = cut_return(lines[place])
+            lines[place] = text + separator + cells + end
+        if comment is not None:
+            lines.insert(top, _comment_row(comment, lines[top], _Layout(separator)))
+        return lines
+
+    def compose(
+        self,
+        sentence: Sentence,
+        labels: Sequence[str] | None,
+        probabilities: Sequence[float] | None,
+        comment: str | None,
+    ) -> list[str]:
+        columns = [*sentence.columns, *(column for column in (sentence.labels, labels) if column is not None)]
+        # A single column shows no tab: its blanks would separate columns.
+        forbidden = "\t\r\n" if len(columns) > 1 else " \t\r\n"
+        for column in columns:
+            self.check_writable("value", column, forbidden)
+        comments = [] if comment is None else [comment_line(comment)]
+        return [*comments, *_joined(columns, probabilities, "\t"), ""]
+
+
+def _is_docstart(line: str) -> bool:
+    return line.startswith("-") and DOCSTART.match(line) is not None
+
+
+def _token_rows(first: int, lines: list[str], layout: _Layout, source: str) -> dict[int, list[str]]:
+    """Cells of the rows that are tokens, by their place in `lines`."""
+    rows: dict[int, list[str]] = {}
+    for place, line in enumerate(lines):
+        text = line[:-1] if line.endswith("\r") else line
+        if is_blank(text) or (place == 0 and _is_docstart(text)):
+            continue
+        cells = layout.cells(text)
+        if len(cells) == layout.width and (layout.separator == "\t" or "\t" not in text):
+            rows[place] = cells
+        elif rows or not text.startswith("#"):
+            raise InputError(_misfit(text, len(cells), layout), source, first + place)
+    return rows
+
+
+def _misfit(text: str, width: int, layout: _Layout) -> str:
+    if layout.separator == " " and "\t" in text:
+        return f"a tab in a file whose columns are separated by blanks: {shortened(text)}"
+    return f"{_columns(width)} where the first row has {layout.width}: {shortened(text)}"
+
+
+def _columns(number: int) -> str:
+    return "1 column" if number == 1 else f"{number} columns"
+
+
+def _refuse_empty(what: str, cells: list[str], sentence: Sentence, source: str) -> None:
+    if all(map(str.strip, cells)):  # quick, but it takes U+00A0, which is text, for empty
+        return
+    for cell, place in zip(cells, sentence.places, strict=True):
+        if not cell.strip(" "):
+            message = f"empty {what} in the row {shortened(sentence.lines[place])}"
+            raise InputError(message, source, sentence.line + place)
+
+
+def _separator(line: str) -> str:
+    """Of a token row; a row of one column shows none, and a tab is the safer one to add."""
+    return " " if "\t" not in line and " " in cut_return(line)[0].strip(" ") else "\t"
+
+
+def _joined(
+    columns: Sequence[Sequence[str]], probabilities: Sequence[float] | None, separator: str
+) -> list[str]:
+    if probabilities is not None:
+        columns = [*columns, [f"{p:.4f}" for p in probabilities]]
+    return [separator.join(cells) for cells in zip(*columns, strict=True)]
+
+
+def _comment_row(comment: str, token_row: str, layout: _Layout) -> str:
+    """The comment, without the blank after `#` where it would have as many columns as a token row."""
+    line = comment_line(comment)
+    if len(layout.cells(line)) == len(layout.cells(token_row)):
+        line = "#" + line[2:]
+    return line + cut_return(token_row)[1]

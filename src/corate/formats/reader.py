@@ -1,0 +1,125 @@
+"""From a path to sentences: open, find the format, read; and sentences to a Corpus, whole or in chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+from corate.corpus import Corpus
+from corate.errors import InputError
+from corate.formats.base import Format, Sentence, is_blank
+from corate.formats.conll import DOCSTART
+from corate.formats.detect import detect
+from corate.formats.lines import Progress, open_blocks, source_name
+from corate.formats.table import open_format
+
+
+class Reader(Iterator[Sentence]):
+    """The sentences of a file, each as soon as it is complete; `format` also writes them."""
+
+    def __init__(self, format: Format, lines: Iterable[str], source: str) -> None:  # noqa: A002
+        self.format, self.source = format, source
+        self._sentences = self._read(lines)
+
+    def __next__(self) -> Sentence:
+        return next(self._sentences)
+
+    def _read(self, lines: Iterable[str]) -> Iterator[Sentence]:
+        n_sentences = n_tokens = 0
+        for sentence in self.format.read(lines, self.source):
+            n_sentences += 1
+            n_tokens += len(sentence)
+            yield sentence
+        if self.format.labelled and not n_tokens:
+            message = "no sentence: nothing to learn from" if n_sentences else "empty file"
+            raise InputError(message, self.source)
+
+
+def read(
+    path: str | Path,
+    format: str | None = None,  # noqa: A002
+    *,
+    label: str | None = None,
+    labelled: bool = True,
+    encoding: str = "utf-8",
+    progress: Progress | None = None,
+) -> Reader:
+    """Sentences of a file (`-` is standard input) in the named format, or in the one that `detect` finds.
+
+    Everything wrong with the input raises `InputError`. A labelled file without any token is wrong, too.
+    """
+    named = None if format is None else open_format(format, label, labelled=labelled)
+    blocks = open_blocks(path, encoding, progress)
+    if named is not None:
+        return Reader(named, chain.from_iterable(blocks), source_name(path))
+    head = _head(blocks)
+    name = detect(path, "".join([line + "\n" for line in head]), labelled)
+    detected = open_format(name, label, labelled=labelled)
+    return Reader(detected, chain(head, chain.from_iterable(blocks)), source_name(path))
+
+
+def _head(blocks: Iterator[list[str]]) -> list[str]:
+    """What arrives until there is a line to tell the format by."""
+    head: list[str] = []
+    for lines in blocks:
+        head += lines
+        if not all(is_blank(line) or line.startswith("#") or DOCSTART.match(line) for line in lines):
+            break
+    return head
+
+
+def read_corpus(
+    path: str | Path,
+    format: str | None = None,  # noqa: A002
+    *,
+    label: str | None = None,
+    labelled: bool = True,
+    encoding: str = "utf-8",
+    progress: Progress | None = None,
+) -> Corpus:
+    """A whole file in memory; the parameters are those of `read`."""
+    sentences = read(path, format, label=label, labelled=labelled, encoding=encoding, progress=progress)
+    return Corpus.from_sentences(sentences)
+
+
+def read_chunks(
+    paths: Iterable[str | Path],
+    format: str | None = None,  # noqa: A002
+    *,
+    label: str | None = None,
+    labelled: bool = True,
+    encoding: str = "utf-8",
+    progress: Progress | None = None,
+    chunk_tokens: int = 500_000,
+) -> Iterator[Corpus]:
+    """Files end to end in corpora of about `chunk_tokens` tokens; a chunk ends where a sentence ends."""
+    readers = (
+        read(path, format, label=label, labelled=labelled, encoding=encoding, progress=progress)
+        for path in ([paths] if isinstance(paths, (str, Path)) else paths)
+    )
+    chunk: list[Sentence] = []
+    n_tokens = 0
+    for sentence in _of_one_width(readers):
+        chunk.append(sentence)
+        n_tokens += len(sentence)
+        if n_tokens >= chunk_tokens:
+            yield Corpus.from_sentences(chunk)
+            chunk, n_tokens = [], 0
+    if chunk:
+        yield Corpus.from_sentences(chunk)
+
+
+def _of_one_width(readers: Iterable[Reader]) -> Iterator[Sentence]:
+    """Sentences with tokens; a file with another number of columns than the first one is refused."""
+    width, first = 0, ""
+    for reader in readers:
+        for sentence in reader:
+            if not len(sentence):
+                continue
+            if not width:
+                width, first = len(sentence.columns), reader.source
+            if len(sentence.columns) != width:
+                message = f"{len(sentence.columns)} observed columns where {first} has {width}"
+                raise InputError(message, reader.source, sentence.line)
+            yield sentence

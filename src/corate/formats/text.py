@@ -1,0 +1,52 @@
+"""Plain text: a sentence a line, tokens separated by blanks and tabs. There is nothing to learn from it.
+
+Labelled text is written as CoNLL columns, word and label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from corate.errors import InputError
+from corate.formats.base import Format, Sentence, cut_return, split_blanks
+from corate.formats.conll import Conll
+
+
+class Text(Format):
+    """Only for text that is still to be labelled (`labelled=False`)."""
+
+    name = "text"
+    extensions = (".txt",)
+
+    def __init__(self, label: str | None = None, *, labelled: bool = True) -> None:
+        super().__init__(label, labelled=labelled)
+        if labelled or label is not None:
+            raise InputError("plain text has no labels: give another format with --format")
+
+    def read(self, lines: Iterable[str], source: str) -> Iterator[Sentence]:
+        for number, line in enumerate(lines, 1):
+            words = split_blanks(cut_return(line)[0])
+            yield Sentence([words] if words else [], None, [line], [0] * len(words), number, self.name)
+
+    def annotate(
+        self,
+        sentence: Sentence,
+        labels: Sequence[str],
+        probabilities: Sequence[float] | None,
+        comment: str | None,
+    ) -> list[str]:
+        if not len(sentence):
+            return []
+        return Conll().compose(sentence, labels, probabilities, comment)
+
+    def compose(
+        self,
+        sentence: Sentence,
+        labels: Sequence[str] | None,
+        probabilities: Sequence[float] | None,
+        comment: str | None,
+    ) -> list[str]:
+        if labels is not None:
+            return self.annotate(sentence, labels, probabilities, comment)
+        self.check_writable("word", sentence.words, " \t\r\n")
+        return [" ".join(sentence.words)]

@@ -1,0 +1,50 @@
+"""What tests share: the sample, a trained model file, and the command line as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from corate import EmpiricalCRF, load_sample
+from corate.cli import run
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Result]
+
+
+@pytest.fixture
+def cli(capfdbinary: pytest.CaptureFixture[bytes]) -> Cli:
+    """`cli("tag", "-m", path)` runs a command and returns its exit code, stdout and stderr."""
+
+    def call(*arguments: object) -> Result:
+        capfdbinary.readouterr()
+        code = run([str(argument) for argument in arguments])
+        captured = capfdbinary.readouterr()
+        return Result(code, captured.out.decode(), captured.err.decode())
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def pos_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of the sample's parts of speech."""
+    path = tmp_path_factory.mktemp("models") / "pos.model"
+    EmpiricalCRF(unknown="signature").fit(*load_sample()).save(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def ner_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of the sample's entities."""
+    path = tmp_path_factory.mktemp("models") / "ner.model"
+    EmpiricalCRF(unknown="signature").fit(*load_sample(label="entity")).save(path)
+    return path

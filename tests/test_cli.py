@@ -1,0 +1,177 @@
+"""The commands as people use them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import corate
+from conftest import Cli
+from corate.sample import FOLDER
+
+TRAIN, TEST = FOLDER / "train.conll", FOLDER / "test.conll"
+
+
+def two_columns(path: Path, label: str = "upos", part: str = "train") -> Path:
+    X, y = corate.load_sample(part, label)
+    sentences = (zip(words, labels, strict=True) for words, labels in zip(X, y, strict=True))
+    path.write_text("".join("".join(f"{w}\t{t}\n" for w, t in s) + "\n" for s in sentences))
+    return path
+
+
+@pytest.mark.parametrize("kind", ["ep1", "ecrn"])
+def test_train_tag_eval(cli: Cli, tmp_path: Path, kind: str) -> None:
+    """Two-column files need no option at all."""
+    train, model = two_columns(tmp_path / "train.conll"), tmp_path / "pos.model"
+    assert cli("train", "--model", kind, train, "-m", model) == (0, "", "")
+    test = two_columns(tmp_path / "test.conll", part="test")
+    code, out, err = cli("eval", "-m", model, test, "--json")
+    assert (code, err) == (0, "")
+    result = json.loads(out)
+    crf = corate.load(model)
+    assert result["accuracy"] == pytest.approx(crf.score(*corate.load_sample("test")))
+    assert {"tokens", "sentences", "accuracy_known", "accuracy_unknown", "unknown_rate"} <= set(result)
+    code, out, err = cli("tag", "-m", model, test)
+    assert (code, err) == (0, "")
+    rows = [line.split("\t") for line in out.split("\n") if line]
+    assert [row[:2] for row in rows] == [r.split("\t") for r in test.read_text().split("\n") if r]
+    assert [row[2] for row in rows] == [y for s in crf.predict(corate.load_sample("test")[0]) for y in s]
+
+
+def test_tag_plain_text_from_a_pipe(cli: Cli, pos_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BytesIO("The dog barks .\n\nWir sind Köln\n".encode()))
+    )
+    code, out, _ = cli("tag", "-m", pos_model)
+    assert code == 0
+    assert out.startswith("The\tDET\ndog\tNOUN\nbarks\t")
+    assert out.count("\n\n") == 2
+    assert "Köln\t" in out
+
+
+def test_marginals_and_nbest(cli: Cli, pos_model: Path, tmp_path: Path) -> None:
+    text = tmp_path / "a.txt"
+    text.write_text("She saw that saw\n")
+    _, out, _ = cli("tag", "-m", pos_model, "--marginals", text)
+    assert all(0 < float(line.split("\t")[2]) <= 1 for line in out.split("\n") if line)
+    _, out, _ = cli("tag", "-m", pos_model, "--nbest", "3", "--to", "jsonl", text)
+    records = [json.loads(line) for line in out.split("\n") if line]
+    assert len(records) == 3
+    assert [r["predicted"] for r in records] == [
+        y for y, _ in corate.load(pos_model).predict_nbest([["She", "saw", "that", "saw"]], 3)[0]
+    ]
+    _, out, _ = cli("tag", "-m", pos_model, "--nbest", "2", text)
+    assert out.count("# nbest = ") == 2
+
+
+def test_entities_are_evaluated_as_spans(cli: Cli, ner_model: Path) -> None:
+    code, out, _ = cli("eval", "-m", ner_model, TEST, "--json")
+    result = json.loads(out)
+    assert code == 0
+    assert {"precision", "recall", "f1", "by_type"} <= set(result)
+    assert set(result["by_type"]) == {"PER", "LOC", "ORG", "MISC"}
+    _, classic, _ = cli("eval", "-m", ner_model, TEST, "--conlleval")
+    assert classic.startswith(f"processed {result['tokens']} tokens with ")
+    assert f"FB1: {100 * result['f1']:6.2f}" in classic
+    code, out, _ = cli("eval", "-m", ner_model, TEST)
+    assert code == 0
+    assert "unknown words" in out
+    assert "LOC" in out
+
+
+def test_valid_spans_on_request(cli: Cli, ner_model: Path) -> None:
+    from corate.spans import valid_transition
+
+    _, out, _ = cli("tag", "-m", ner_model, "--scheme", "IOB2", TEST)
+    labels: list[str | None] = [line.split("\t")[-1] or None for line in out.split("\n")]
+    assert all(valid_transition(a, b, "IOB2") for a, b in pairwise(labels))
+
+
+def test_conllu_survives_tagging(cli: Cli, pos_model: Path, tmp_path: Path) -> None:
+    source = "# sent_id = 1\n1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n"
+    source += "".join(f"{i}\t{w}\t_\tX\t_\t_\t_\t_\t_\t_\n" for i, w in enumerate(["do", "n't", "worry"], 1))
+    source += "3.1\tthen\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+    path = tmp_path / "a.conllu"
+    path.write_text(source)
+    code, out, _ = cli("tag", "-m", pos_model, path)
+    before, after = source.split("\n"), out.split("\n")
+    assert code == 0
+    assert len(before) == len(after)
+    assert [line for a, line in zip(before, after, strict=True) if a != line] == [
+        line for line in after if line[:2] in ("1\t", "2\t", "3\t")
+    ]
+
+
+def test_other_labels_gzip_and_encoding(cli: Cli, tmp_path: Path) -> None:
+    packed = tmp_path / "brown.gz"
+    packed.write_bytes(gzip.compress("Der/at Käse/nn reift/vb ./.\n".encode("latin-1")))
+    model = tmp_path / "m"
+    assert cli("train", packed, "-m", model, "--encoding", "latin-1", "--format", "wordtag").code == 0
+    assert corate.load(model).predict([["Käse"]]) == [["nn"]]
+    assert cli("train", "--label", "3", TRAIN, "-m", model, "--mu-oov", "auto", "--held-out", TEST).code == 0
+    assert "B-PER" in corate.load(model).classes_
+
+
+def test_inspect(cli: Cli, pos_model: Path) -> None:
+    _, out, _ = cli("inspect", pos_model)
+    assert "380 sentences, 5,085 tokens" in out
+    assert "NOUN" in out
+    _, out, _ = cli("inspect", pos_model, "--json")
+    facts = json.loads(out)
+    assert sum(row["tokens"] for row in facts["labels"].values()) == facts["tokens"] == 5085
+    for word, known in (("that", True), ("unheard-of", False)):
+        _, out, _ = cli("inspect", pos_model, "--word", word, "--json")
+        facts = json.loads(out)
+        assert facts["known"] is known
+        assert sum(entry["probability"] for entry in facts["entries"]) == pytest.approx(1.0)
+    _, out, _ = cli("inspect", pos_model, "--word", "that")
+    assert "SCONJ" in out
+
+
+def test_demo_and_help(cli: Cli) -> None:
+    code, out, err = cli("demo")
+    assert (code, err) == (0, "")
+    assert "Trained by counting 5,085 tokens" in out
+    assert "Lisbon (LOC)" in out
+    for command in ([], ["train"], ["tag"], ["eval"], ["inspect"], ["demo"]):
+        code, out, _ = cli(*command, "--help")
+        assert code == 0
+        assert "Example" in out
+
+
+def test_help_imports_nothing_heavy() -> None:
+    probe = (
+        "import sys; from corate.cli import run; run(['--help']); "
+        "heavy = {'numpy', 'scipy', 'rich'} & set(sys.modules); sys.exit(str(heavy) if heavy else 0)"
+    )
+    subprocess.run([sys.executable, "-c", probe], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_flush_answers_line_by_line(pos_model: Path) -> None:
+    """A conversation: the answer to a sentence comes before the next one is asked."""
+    command = [sys.executable, "-m", "corate", "tag", "-m", str(pos_model), "--flush", "--format", "text"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for word in (b"dogs", b"The"):
+            process.stdin.write(word + b"\n")
+            process.stdin.flush()
+            assert process.stdout.readline().startswith(word + b"\t")
+            assert process.stdout.readline() == b"\n"
+        process.stdin.close()
+    assert process.returncode == 0
+
+
+def test_a_closed_pipe_is_no_error(pos_model: Path) -> None:
+    command = f"{sys.executable} -m corate tag -m {pos_model} {TRAIN} | head -n 1"
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    done = subprocess.run(command, shell=True, capture_output=True, check=True, env=environment)
+    assert done.stderr == b""

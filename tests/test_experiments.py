@@ -1,0 +1,122 @@
+"""The experiments that need no corpus, against the papers' worked examples and closed forms."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import corpora
+import label_bias
+import ner
+import pos
+import published
+import report
+import test_time_problem as ttp_experiment
+from corate import InputError, decode
+
+OPTIMUM = -4 * math.log(4 / 5) - math.log(1 / 5)
+
+
+@pytest.mark.parametrize(
+    ("lattice_of", "prediction", "scores"),
+    [
+        pytest.param(ttp_experiment.ep, "00", {"00": 0.8, "11": 0.2}, id="ep"),
+        pytest.param(ttp_experiment.ttp, "11", published.TTP_SCORES, id="ttp"),
+    ],
+)
+def test_two_estimates_of_equal_likelihood(
+    lattice_of: ttp_experiment.LatticeOf, prediction: str, scores: dict[str, float]
+) -> None:
+    """000 §3.4.3, §4.2, §4.3: both meet (16) and (17), and only ep labels [b,c] right."""
+    found = ttp_experiment.find(lattice_of)
+    assert found.z == pytest.approx(1.0, abs=1e-12)
+    assert found.objective == pytest.approx(OPTIMUM, abs=1e-12)
+    assert found.objective == pytest.approx(published.TEST_TIME_OBJECTIVE, abs=1e-5)
+    assert found.unary_deviation < 1e-12
+    assert found.pair_deviation < 1e-12
+    assert found.scores == pytest.approx(scores, abs=1e-12)
+    assert found.prediction == prediction
+
+
+@pytest.mark.parametrize("lattice_of", [ttp_experiment.ep, ttp_experiment.ttp], ids=["ep", "ttp"])
+@pytest.mark.parametrize("kernel", ["native", "numpy"])
+def test_forward_backward_agrees_with_enumeration(lattice_of: ttp_experiment.LatticeOf, kernel: str) -> None:
+    lattice = lattice_of(ttp_experiment.TRAIN_WORDS)
+    found = decode.marginals(lattice, kernel=kernel)
+    assert found.log_z == pytest.approx(0.0, abs=1e-12)
+    for i, word in enumerate(ttp_experiment.TRAIN_WORDS):
+        here = lattice.candidates(i)
+        expected = ttp_experiment.empirical_unary(word)[lattice.labels[here]]
+        np.testing.assert_allclose(found.probabilities[here], expected, rtol=0, atol=1e-12)
+
+
+def test_rib_rob() -> None:
+    """002 §II-B3, §III-C: 9/10 and 1/10; a conditional Markov model has 9/21 and 12/21."""
+    (yob, yob_cmm), (xib, xib_cmm) = (label_bias.rib_rob()[labels] for labels in ("YOB", "XIB"))
+    assert yob == pytest.approx(9 / 10, abs=1e-12)
+    assert xib == pytest.approx(1 / 10, abs=1e-12)
+    assert (yob_cmm, xib_cmm) == (Fraction(9, 21), Fraction(12, 21))
+
+
+def test_label_bias() -> None:
+    """000 Table 1: empirical training near the optimum, the conditional Markov model near blindness."""
+    found = label_bias.one_round(seed=0)
+    assert found.pop(label_bias.CMM) <= 0.75
+    assert len(found) == 4
+    assert min(found.values()) >= 0.93
+    assert found['EP1, pair="word"'] == found['ECRN, pair="word"']
+
+
+def test_emissions() -> None:
+    """Each label emits its own symbol with probability 29/32 and each other one with 1/32."""
+    for label, symbols in label_bias.EMISSIONS.items():
+        own = label_bias.SYMBOL_OF[label]
+        assert {s: symbols.count(s) for s in "riob"} == {s: 29 if s == own else 1 for s in "riob"}
+
+
+def test_published_accuracies_fit_together() -> None:
+    """All methods of a table meet the same unknown words, up to rounding; but for CRF++ in Table 6."""
+    for tables in [*published.POS.values(), published.NER]:
+        for table in tables:
+            shares = {m: published.implied_unknown_rate(table.column(m)) for m in table.methods}
+            if table.number in ("Tab. 6", "Tab. III"):
+                assert shares.pop("CRF++") < 3.5
+            assert max(shares.values()) - min(shares.values()) < 0.5
+
+
+@pytest.mark.parametrize("script", [pos, ner], ids=["pos", "ner"])
+def test_missing_data_is_one_line_and_exit_code_2(
+    script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["script.py", "--data", str(tmp_path)])
+    with pytest.raises(SystemExit) as caught:
+        report.run(script.main)
+    assert caught.value.code == 2
+    captured = capsys.readouterr()
+    (line,) = captured.err.splitlines()
+    assert line.startswith(f"script.py: {tmp_path}")
+    assert "no such folder" in line
+    assert not captured.out
+
+
+def test_empty_brown_folder(tmp_path: Path) -> None:
+    (tmp_path / "brown").mkdir()
+    with pytest.raises(InputError, match="no file of the Brown corpus"):
+        corpora.brown(tmp_path)
+
+
+@pytest.mark.parametrize("script", [label_bias, ttp_experiment], ids=["label_bias", "test_time_problem"])
+def test_scripts_print_their_tables(
+    script: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["script.py", "--data", "not/used"])
+    monkeypatch.setattr(label_bias, "ROUNDS", 2)
+    script.main()
+    out = capsys.readouterr().out
+    assert "000: Zhu et al." in out
+    assert all(len(line) <= 120 for line in out.splitlines())
