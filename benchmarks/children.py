@@ -26,11 +26,11 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYT
 MAXRSS_BYTES = 1 if sys.platform == "darwin" else 1024
 
 
-class ChildFailed(CorateError):
+class ChildError(CorateError):
     """A child ended with an error."""
 
 
-class CapReached(CorateError):
+class CapError(CorateError):
     """A child used up its CPU seconds."""
 
 
@@ -50,7 +50,10 @@ class Finished:
 
 def run(command: Sequence[str | Path], *, stdout: Path | None = None, cap: int | None = None) -> Finished:
     """Wait for the command; its stdout goes to a file, or into the result. `cap` limits its CPU seconds."""
-    with tempfile.TemporaryFile() as errors, (stdout.open("w+b") if stdout else tempfile.TemporaryFile()) as out:
+    with (
+        tempfile.TemporaryFile() as errors,
+        stdout.open("w+b") if stdout else tempfile.TemporaryFile() as out,
+    ):
         started = perf_counter()
         child = subprocess.Popen(command, stdout=out, stderr=errors, env=ENVIRONMENT, preexec_fn=_limit(cap))
         _, status, usage = os.wait4(child.pid, 0)
@@ -70,10 +73,10 @@ def _limit(cap: int | None) -> Callable[[], None] | None:
 
 def _check(command: Sequence[str | Path], code: int, errors: str, cap: int | None) -> None:
     if code == -signal.SIGXCPU:
-        raise CapReached(f"not done after {cap} s")
+        raise CapError(f"not done after {cap} s")
     if code != 0:
         last = (errors.strip().splitlines() or ["no message"])[-1]
-        raise ChildFailed(f"{' '.join(map(str, command))}: exit code {code}: {last}")
+        raise ChildError(f"{' '.join(map(str, command))}: exit code {code}: {last}")
 
 
 def _text(file: BinaryIO) -> str:

@@ -1,7 +1,7 @@
-"""The two ends of the benchmark that need the corpus, each run as a child: write a split, score what came back.
+"""The two ends that need the corpus, each run as a child: write a split, score what came back.
 
-    parts.py write DATA SPLIT FOLDER      train.conll, test.conll (word TAB label) and words.conll (no labels)
-    parts.py score TRAIN TEST TAGGED      rates of TAGGED in percent, as JSON
+parts.py write DATA SPLIT FOLDER      train.conll, test.conll (word TAB label) and words.conll (no labels)
+parts.py score TRAIN TEST TAGGED      rates of TAGGED in percent, as JSON
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from itertools import chain
 from pathlib import Path
 
-from rows import read_rows, write_rows
+from rows import Rows, read_rows, write_rows
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
 
@@ -42,8 +42,7 @@ def score(train: Path, test: Path, tagged: Path) -> dict[str, float]:
     words = [[row[0] for row in rows] for rows in gold]
     if words != [[row[0] for row in rows] for rows in found]:
         raise InputError(f"holds other words than {test}", str(tagged))
-    labels = ([[row[-1] for row in rows] for rows in part] for part in (gold, found))
-    result = evaluate(*labels, words, seen)
+    result = evaluate(_labels(gold), _labels(found), words, seen)
     rates = {
         "accuracy": result.accuracy,
         "known": result.accuracy_known,
@@ -51,6 +50,10 @@ def score(train: Path, test: Path, tagged: Path) -> dict[str, float]:
         "f1": result.f1,
     }
     return {name: 100 * rate for name, rate in rates.items() if rate is not None}
+
+
+def _labels(sentences: list[Rows]) -> list[list[str]]:
+    return [[row[-1] for row in rows] for rows in sentences]
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The plainest reader and writer of column files: what the peers get. It imports nothing that would cost them."""
+"""The plainest reader and writer of column files, for the peers. It imports nothing that would cost them."""
 
 from __future__ import annotations
 

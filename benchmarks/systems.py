@@ -9,49 +9,49 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from children import Finished, run
-
 from corate import CorateError
 
 HERE = Path(__file__).resolve().parent
 PYTHON = sys.executable
 CORATE = Path(sys.executable).with_name("corate")
+
+Command = list[str | Path]
 Figures = dict[str, float]
 
 
 @dataclass(frozen=True)
 class System:
-    """`kind` is corate's --model; a peer has none."""
+    """One tagger, and the modules that its training imports. `kind` is corate's --model; a peer has none."""
 
     name: str
     title: str
+    modules: str
     kind: str | None = None
 
-    @property
-    def tagger(self) -> str:
-        return "corate" if self.kind else self.name
-
-    def train(self, files: Sequence[Path], model: Path, cap: int | None = None) -> Finished:
+    def train_command(self, files: Sequence[Path], model: Path) -> Command:
         if self.kind:
-            return run([CORATE, "train", "--model", self.kind, "-m", model, *files], cap=cap)
-        return run([PYTHON, HERE / "taggers.py", "train", self.name, model, *files], cap=cap)
+            return [CORATE, "train", "--model", self.kind, "-m", model, *files]
+        return self._child("train", model, *files)
 
-    def tag(self, model: Path, words: Path, out: Path, cap: int | None = None) -> Finished:
-        """Tag in a child that has the model loaded before its clock starts."""
-        return run([PYTHON, HERE / "taggers.py", "tag", self.tagger, model, words, out], cap=cap)
+    def tag_command(self, model: Path, words: Path, out: Path) -> Command:
+        return self._child("tag", model, words, out)
 
-    def predict(self, model: Path, words: Path, cap: int | None = None) -> Finished:
-        return run([PYTHON, HERE / "taggers.py", "predict", self.tagger, model, words], cap=cap)
+    def predict_command(self, model: Path, words: Path) -> Command:
+        return self._child("predict", model, words)
+
+    def _child(self, action: str, *paths: Path) -> Command:
+        return [PYTHON, HERE / "taggers.py", action, "corate" if self.kind else self.name, *paths]
 
 
-CORATES = [System("ep1", "corate EP1", "ep1"), System("ecrn", "corate ECRN", "ecrn")]
+OURS = "corate.cli, corate.empirical, corate.formats"
+CORATES = [System("ep1", "corate EP1", OURS, "ep1"), System("ecrn", "corate ECRN", OURS, "ecrn")]
+TNT = System("tnt", "NLTK TnT", "nltk.tag.tnt")
 PEERS = {
-    system.name: system
-    for system in (
-        System("tnt", "NLTK TnT"),
-        System("perceptron", "NLTK perceptron"),
-        System("crfsuite", "CRFsuite AP"),
-    )
+    "tnt": TNT,
+    "perceptron": System("perceptron", "NLTK perceptron", "nltk.tag.perceptron"),
+    "crfsuite": System("crfsuite", "CRFsuite AP, Lafferty", "pycrfsuite"),
 }
+SYSTEMS = {system.name: system for system in (*CORATES, *PEERS.values())}
 
 
 @dataclass(frozen=True)
@@ -82,29 +82,34 @@ def write_split(data: Path, name: str, folder: Path) -> Files:
     return Files(folder, run([PYTHON, HERE / "parts.py", "write", data, name, folder]).json())
 
 
-def measure(system: System, files: Files, cap: int | None) -> Figures:
-    """One round."""
+def measure(system: System, files: Files, cap: int) -> Figures:
+    """One round: train, tag from file to file, tag in memory, score. The cap is for peers."""
     model, out = files.model(system), files.folder / f"{system.name}.tagged"
-    trained = system.train([files.train], model, cap)
-    tagged = system.tag(model, files.words, out, cap)
-    predicted = system.predict(model, files.words, cap)
-    command = _corate_tag(model, files.words, out) if system.kind else tagged
+    limit = None if system.kind else cap
+    started = run([PYTHON, "-c", f"import {system.modules}"])
+    trained = run(system.train_command([files.train], model), cap=limit)
+    tagged = run(system.tag_command(model, files.words, out), cap=limit)
+    predicted = run(system.predict_command(model, files.words), cap=limit)
+    whole = _corate_tag(model, files.words, out) if system.kind else tagged
+    rates = run([PYTHON, HERE / "parts.py", "score", files.train, files.test, out]).json()
     n_tokens = files.sizes["test_tokens"]
     return {
-        **run([PYTHON, HERE / "parts.py", "score", files.train, files.test, out]).json(),
+        **rates,
         "train_cpu": trained.cpu,
+        "start_cpu": started.cpu,
+        "train_work": trained.cpu - started.cpu,
         "train_wall": trained.wall,
         "train_peak": trained.peak,
         "model": model.stat().st_size / 1e6,
         "tag_speed": n_tokens / tagged.json()["seconds"],
         "predict_speed": n_tokens / predicted.json()["seconds"],
-        "tag_cpu": command.cpu,
+        "tag_cpu": whole.cpu,
     }
 
 
 def _corate_tag(model: Path, words: Path, expected: Path) -> Finished:
     """The command itself, which must write what the timed child wrote."""
-    out = expected.with_suffix(".command")
+    out = expected.with_suffix(".whole")
     command = run([CORATE, "tag", "-m", model, words], stdout=out)
     if not filecmp.cmp(out, expected, shallow=False):
         raise CorateError(f"{out}: `corate tag` wrote other labels than the child that was timed: {expected}")

@@ -1,12 +1,12 @@
 """A tagger at work, in a process of its own; `tagging.py` starts and times these.
 
-    taggers.py train   NAME MODEL FILE...      read labelled files, train a peer, save it (corate has its own command)
+    taggers.py train   NAME MODEL FILE...      read labelled files, train a peer, save it
     taggers.py tag     NAME MODEL WORDS OUT    load; then time reading, tagging and writing of a file
     taggers.py predict NAME MODEL WORDS        load and read; then time tagging alone
 
-Times are CPU seconds of the whole process: a second thread would not make them shorter. Every tagger labels one
-short sentence before the clock starts, so that what it derives from its model when first asked is part of loading.
-The peers read and write with the plainest code there is, without corate's checks of the input.
+Times are CPU seconds of the whole process: a second thread would not make them shorter. Every tagger labels
+one short sentence before the clock starts: what it derives from its model on demand is part of loading.
+corate trains by its own command; the peers read and write with the plainest code there is.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def train_crfsuite(sentences: list[Rows], model: Path) -> None:
 
 
 def lafferty(word: str) -> list[str]:
-    """The word itself, and its spelling: starts with a digit or a capital, holds a hyphen, ends in a suffix."""
+    """The word, and its spelling: starts with a digit or a capital, holds a hyphen, ends in a suffix."""
     features = ["word=" + word]
     features += ["digit"] if word[0].isdigit() else []
     features += ["capital"] if word[0].isupper() else []

@@ -1,7 +1,7 @@
 """corate and its peers on the same files, in one run: accuracy, training, tagging, memory, start-up.
 
-corate is trained and started through its command line. The slow peers, perceptron and crfsuite, run only if asked
-for. Prints Markdown, and writes it to a file; progress goes to stderr.
+corate is trained and started through its command line. The slow peers, perceptron and crfsuite, run only if
+asked for. Prints Markdown, and writes it to a file; progress goes to stderr.
 """
 
 from __future__ import annotations
@@ -13,18 +13,17 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-import markdown
-from children import CapReached, run
-from systems import CORATE, CORATES, PEERS, PYTHON, TNT, Figures, Files, System, measure, write_split
+import tables
+from children import CapError, run
+from systems import CORATE, CORATES, PEERS, PYTHON, TNT, Command, Figures, Files, System, measure, write_split
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "experiments"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
 
 import corpora
 import report
 from corate import InputError
 
-LARGEST = "32623/1000"
+REPORT = Path(__file__).resolve().parents[1] / "docs" / "benchmark.md"
 TITLES = {name: f"Brown {name}" for name in corpora.BROWN_SPLITS}
 TITLES[corpora.CONLL_SPLIT] = f"CoNLL-2002 Dutch {corpora.CONLL_SPLIT}"
 STARTS = 7  # runs behind a start-up figure, after one that warms the caches
@@ -33,16 +32,124 @@ SCALES = (1, 2, 4)
 
 def main() -> None:
     options = arguments()
-    load = os.getloadavg()[0]
+    if not CORATE.exists():
+        raise InputError("no such command: install corate where this Python lives", str(CORATE))
+    lines = tables.header(
+        ["python", "benchmarks/tagging.py", *sys.argv[1:]], options.rounds, os.getloadavg()[0]
+    )
     systems = [*CORATES, *(PEERS[name] for name in options.peers)]
-    sections = markdown.header(["python", "benchmarks/tagging.py", *sys.argv[1:]], options.rounds, load)
     with tempfile.TemporaryDirectory(prefix="corate-benchmark-") as folder:
         for number, name in enumerate(options.split):
             report.progress(f"{TITLES[name]}: writing the files …")
             files = write_split(options.data, name, Path(folder, str(number)))
-            sections += compare(TITLES[name], systems, files, options)
-            if name == max(options.split, key=lambda split: _n_train(split)):
-                sections += once(TITLES[name], files, options.scaling)
-    text = "\n".join(sections) + "\n"
+            rounds, capped = take_turns(systems, files, options)
+            lines += tables.split_section(TITLES[name], files, rounds, capped)
+        lines += tables.start_section(TITLES[name], start_ups(files))
+        if options.scaling:
+            trainable = [system for system in systems if system.name not in capped]
+            lines += tables.scaling_section(TITLES[name], scaling(trainable, files))
+    text = "\n".join(lines) + "\n"
     print(text, end="")
     options.out.write_text(text, encoding="utf-8")
+
+
+def take_turns(
+    systems: Sequence[System], files: Files, options: argparse.Namespace
+) -> tuple[dict[str, list[Figures]], dict[str, str]]:
+    """The rounds of every tagger, in turn, so that a busy minute meets all; and why some have none."""
+    rounds: dict[str, list[Figures]] = {}
+    capped: dict[str, str] = {}
+    for number in range(options.rounds):
+        for system in systems:
+            if system.name in capped:
+                continue
+            report.progress(f"round {number + 1} of {options.rounds}: {system.title} …")
+            try:
+                rounds.setdefault(system.name, []).append(measure(system, files, options.cap))
+            except CapError as error:
+                capped[system.name] = str(error)
+                rounds.pop(system.name, None)
+    return rounds, capped
+
+
+def start_ups(files: Files) -> dict[str, list[float]]:
+    """CPU milliseconds of every run."""
+    sentence, out = files.folder / "sentence.conll", files.folder / "sentence.tagged"
+    sentence.write_text("The\ndog\nbarks\n.\n\n", encoding="utf-8")
+    commands: dict[str, Command] = {
+        "python": [PYTHON, "-c", "pass"],
+        "help": [CORATE, "--help"],
+        "one": [CORATE, "tag", "-m", files.model(CORATES[-1]), sentence],
+    }
+    if files.model(TNT).exists():
+        commands["tnt"] = TNT.tag_command(files.model(TNT), sentence, out)
+    found = {}
+    for name, command in commands.items():
+        report.progress(f"start-up: {name} …")
+        found[name] = [1000 * run(command).cpu for _ in range(STARTS + 1)][1:]
+    return found
+
+
+def scaling(systems: Sequence[System], files: Files) -> dict[int, dict[str, Figures]]:
+    """Cost of training on the same file several times over, by the number of tokens."""
+    found: dict[int, dict[str, Figures]] = {}
+    for times in SCALES:
+        costs = found.setdefault(times * files.sizes["train_tokens"], {})
+        for system in systems:
+            report.progress(f"scaling: {times} × {system.title} …")
+            cost = run(system.train_command([files.train] * times, files.folder / "scaling.model"))
+            costs[system.name] = {"cpu": cost.cpu, "peak": cost.peak}
+    return found
+
+
+def arguments() -> argparse.Namespace:
+    example = "python benchmarks/tagging.py --data ../shared/data --split 4000/1000 32623/1000"
+    parser = report.arguments(__doc__, example, data="folder that holds brown/ and conll2002/")
+    add = parser.add_argument
+    names = ", ".join(TITLES)
+    add(
+        "--split",
+        nargs="+",
+        choices=TITLES,
+        default=["32623/1000"],
+        metavar="NAME",
+        help=f"one or more of {names}; start-up is measured with the last (default: 32623/1000)",
+    )
+    add(
+        "--peers",
+        type=_peers,
+        default=[TNT.name],
+        metavar="NAMES",
+        help=f"of {','.join(PEERS)}; '' for none (default: tnt)",
+    )
+    add(
+        "--rounds", type=int, default=3, metavar="N", help="rounds behind every figure (default: %(default)s)"
+    )
+    add(
+        "--cap",
+        type=int,
+        default=600,
+        metavar="SECONDS",
+        help="CPU time for each step of a peer (default: %(default)s)",
+    )
+    add("--scaling", action="store_true", help="also train on the last split's file 1, 2 and 4 times over")
+    add(
+        "--out",
+        type=Path,
+        default=REPORT,
+        metavar="FILE",
+        help="where the report is written besides stdout (default: docs/benchmark.md)",
+    )
+    return parser.parse_args()
+
+
+def _peers(text: str) -> list[str]:
+    names = [name for name in text.split(",") if name]
+    for name in names:
+        if name not in PEERS:
+            raise argparse.ArgumentTypeError(f"no peer {name!r}: choose from {', '.join(PEERS)}")
+    return names
+
+
+if __name__ == "__main__":
+    report.run(main)

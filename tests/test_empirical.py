@@ -84,20 +84,19 @@ Y = [["D", "N", "V"], ["D", "J", "N", "V"], ["N", "V"]]
 
 
 def test_unknown_words_by_the_mean_of_their_contexts() -> None:
-    """EP1 by hand: `walked` is lower-case, without hyphen, in -ed; it shares each value with some words."""
+    """EP1 by hand: `Walked` begins with a capital and ends in -ed; it has no hyphen, which is no feature."""
     crf = EmpiricalCRF(unknown="mean").fit(X, Y)
-    other = {"N": 2, "V": 3}  # dogs, painter | barked, sleeping, sleep
-    no_hyphen = {"D": 2, "N": 3, "V": 3}
+    upper = {"D": 2, "J": 1, "N": 1}  # The, A | Dutch-born | Cats
     ed = {"V": 1}  # barked
-    expected = {
-        y: sum(Fraction(f.get(y, 0), sum(f.values())) for f in (other, no_hyphen, ed)) / 3 for y in "DNV"
-    }
-    (found,) = crf.predict_marginals([["walked"]])[0]
+    expected = {y: sum(Fraction(f.get(y, 0), sum(f.values())) for f in (upper, ed)) / 2 for y in "DJNV"}
+    (found,) = crf.predict_marginals([["Walked"]])[0]
     assert found == pytest.approx({y: float(p) for y, p in expected.items()})
+    (prior,) = crf.predict_marginals([["sky"]])[0]
+    assert prior == pytest.approx({"D": 2 / 9, "J": 1 / 9, "N": 3 / 9, "V": 3 / 9})
 
 
 def test_unknown_words_by_their_signature() -> None:
-    """ECRN by hand: `Dogs` looks like `Cats`; nothing looks like `Far-seeing`, so the prior remains."""
+    """ECRN by hand: `Dogs` looks like `Cats`; nothing looks like `Far-seeing`, so the prior stays."""
     crf = EmpiricalCRF(unknown="signature").fit(X, Y)
     assert crf.predict_marginals([["Dogs"]]) == [[{"N": 1.0}]]
     (prior,) = crf.predict_marginals([["Far-seeing"]])[0]
@@ -120,7 +119,7 @@ def test_unknown_words_in_word_pairs_keep_rates_whole() -> None:
 def test_a_common_factor_cancels_but_an_exponent_does_not() -> None:
     """Why mu_oov is an exponent here: see the docstring of EmpiricalCRF."""
     flat, sharp = (
-        EmpiricalCRF(mu_oov=mu).fit(X, Y).predict_marginals([["walked"]])[0][0] for mu in (1.0, 2.0)
+        EmpiricalCRF(mu_oov=mu).fit(X, Y).predict_marginals([["Walked"]])[0][0] for mu in (1.0, 2.0)
     )
     squares = {y: p * p for y, p in flat.items()}
     assert sharp == pytest.approx({y: p / sum(squares.values()) for y, p in squares.items()})

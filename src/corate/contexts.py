@@ -3,8 +3,10 @@
 A *view* turns a word into a string (its last three letters, whether it has a hyphen, …). A context
 template is one view, or several joined by commas whose values count as one joint value:
 
-    suffix3                    ab·ility → "ity"
+    suffix3                    "ability" → "ity"
     initial,hyphen,ending      "Well-being" → "upper,yes,ing"
+
+A view may be silent about a word: the empty value.
 
 Templates are read and written as these strings, and stored so in model files.
 """
@@ -26,16 +28,16 @@ View = Callable[[str], str]
 
 def initial(word: str) -> str:
     """Whether the word begins with a digit or an upper-case letter."""
-    return "digit" if word[:1].isdigit() else "upper" if word[:1].isupper() else "other"
+    return "digit" if word[:1].isdigit() else "upper" if word[:1].isupper() else ""
 
 
 def hyphen(word: str) -> str:
-    return "yes" if "-" in word else "no"
+    return "yes" if "-" in word else ""
 
 
 def ending(word: str) -> str:
     """The longest of `ENDINGS` that the word ends in, or nothing."""
-    return next((e for e in ENDINGS if word.endswith(e)), "")
+    return next(e for e in ENDINGS if word.endswith(e)) if word.endswith(ENDINGS) else ""
 
 
 def shape(word: str) -> str:
@@ -86,6 +88,12 @@ class Context:
         """The context's value for each of these words."""
         columns = [map(view(name), words) for name in self.views]
         return [",".join(parts) for parts in zip(*columns, strict=True)]
+
+    def describe(self, word: str) -> str:
+        """For people: `initial=upper, ending=ing`."""
+        parts = ((name, view(name)(word)) for name in self.views)
+        spoken = ", ".join(f"{name}={value}" for name, value in parts if value)
+        return spoken or f"no {'/'.join(self.views)}"
 
 
 # The spelling features of the papers, for words that training never saw.

@@ -62,10 +62,13 @@ class Table:
         return self.ids[:, k]
 
     def map(self, *maps: npt.NDArray[np.integer] | None) -> Table:
-        """The same events with field k replaced by `maps[k][id]` (None keeps it), tallied again."""
-        return Table.of(
-            [self.field(k) if m is None else m[self.field(k)] for k, m in enumerate(maps)], self.n
-        )
+        """The same events with field k replaced by `maps[k][id]` (None keeps it), tallied again.
+
+        Events that are mapped to −1 are left out.
+        """
+        columns = [self.field(k) if m is None else m[self.field(k)] for k, m in enumerate(maps)]
+        kept = np.all([column >= 0 for column in columns], axis=0)
+        return Table.of([column[kept] for column in columns], self.n[kept])
 
     def __add__(self, other: Table) -> Table:
         ids = np.concatenate([self.ids, other.ids])

@@ -148,8 +148,12 @@ def _log_sum_exp(v: Float, axis: int) -> Float:
 
 
 def _normalise(v: Float) -> tuple[Float, float]:
-    total = float(_log_sum_exp(v, 0))
-    return (v, total) if total == IMPOSSIBLE else (v - total, total)
+    """v − log Σ exp v, and that sum. The largest is subtracted first, which is exact for its neighbours."""
+    top = float(v.max())
+    if top == IMPOSSIBLE:
+        return v, top
+    rest = float(_log_sum_exp(v - top, 0))
+    return (v - top) - rest, top + rest
 
 
 def _forward_backward(x: Lattice, span: range, probabilities: Float) -> float:

@@ -27,13 +27,16 @@ class Candidates:
 
 
 class Spelling:
-    """One context of unknown words: P̃(y | f) summed over the known words that share the value f."""
+    """One context of unknown words: P̃(y | f), from the events of all known words with the value f.
+
+    A single view that is silent about a word (`ending` of "cat") is no feature of it; a joint value is.
+    """
 
     def __init__(self, context: Context, words: Sequence[str], table: Table) -> None:
         values = context.values(words)
         self.context = context
-        self.index = {value: i for i, value in enumerate(sorted(set(values)))}
-        self.of_word = np.fromiter((self.index[value] for value in values), np.int32, len(values))
+        self.index = {value: i for i, value in enumerate(sorted(set(values) - {""}))}
+        self.of_word = np.fromiter((self.index.get(value, -1) for value in values), np.int32, len(values))
         self.prob = Conditional.from_table(table.map(self.of_word, None), len(self.index))
 
     def ids(self, words: Sequence[str]) -> Int:
@@ -64,7 +67,7 @@ class EmpiricalFactors:
         rates = [PairRates.from_table(table, self.word, self.word, self.n_labels)]
         n_words = len(self.index)
         for spelling in self.spelling:
-            value = spelling.of_word + np.int32(n_words)
+            value = np.where(spelling.of_word < 0, -1, spelling.of_word + n_words)
             mixed = [table.map(*maps, None, None) for maps in ((None, value), (value, None), (value, value))]
             ids = np.concatenate([part.ids for part in mixed])
             whole = Table.of(list(ids.T), np.concatenate([part.n for part in mixed]))

@@ -205,7 +205,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ModelFileError(f"{path}: holds a model {name!r} that this version of corate does not know")
     cls = getattr(import_module(MODELS[name]), name)
     try:
-        model: Estimator = cls(**params)
+        model: Estimator = cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in params.items()})
         model._check_params()
         counts = _counts_of(contents, model._tables())
         model._restore(counts, contents.header["learned"])

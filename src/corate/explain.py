@@ -69,8 +69,8 @@ def _unary(factors: EmpiricalFactors, classes: Sequence[str], word: str, label: 
     for spelling in factors.spelling:
         value = int(spelling.ids([word])[0])
         if value >= 0:
-            shown = spelling.context.values([word])[0] or "none"
-            seen.append(f"{spelling.context}={shown} was {name} {_times(spelling.prob, value, label)}")
+            times = _times(spelling.prob, value, label)
+            seen.append(f"{spelling.context.describe(word)} was {name} {times}")
     return "unknown word; " + ("; ".join(seen) or f"{name} by its share of all words")
 
 

@@ -24,7 +24,7 @@ Ids = npt.NDArray[np.int32]
 # log 0 of a factor that was never observed: the limit ε → 0 of log ε. Far below any sum of real scores, so
 # a sequence with fewer unobserved factors wins, yet finite, so that among sequences with equally many the
 # observed factors decide; exp(LOG_ZERO) is exactly 0. (−∞ is kept for what constraints forbid.)
-LOG_ZERO = -1e6
+LOG_ZERO = -1e5
 
 
 @dataclass(frozen=True)

@@ -105,11 +105,14 @@ class ForwardBackward {
         return log_sum_exp(terms_.data(), terms_.data() + terms_.size());
     }
 
+    // The largest is subtracted first: that is exact for its neighbours, however large they are.
     static double normalise(double *begin, double *end) {
-        const double total = log_sum_exp(begin, end);
-        if (total != kImpossible)
-            for (double *v = begin; v != end; ++v) *v -= total;
-        return total;
+        const double top = *std::max_element(begin, end);
+        if (top == kImpossible) return kImpossible;
+        for (double *v = begin; v != end; ++v) *v -= top;
+        const double rest = log_sum_exp(begin, end);
+        for (double *v = begin; v != end; ++v) *v -= rest;
+        return top + rest;
     }
 
     std::vector<double> alpha_, beta_, terms_;

@@ -81,7 +81,7 @@ def eval_(
     if as_json:
         click.echo(json.dumps(result.to_json(), ensure_ascii=False))
     elif as_conlleval:
-        click.echo(conlleval(result), nl=False)
+        click.echo(conlleval(result))
     else:
         _print(console(), result, errors)
 

@@ -106,7 +106,7 @@ def _word_facts(crf: EmpiricalCRF, word: str) -> dict[str, Any]:
     return {
         "word": word,
         "known": word in factors.index,
-        "contexts": {str(s.context): s.context.values([word])[0] for s in factors.spelling},
+        "contexts": [s.context.describe(word) for s in factors.spelling],
         "entries": sorted(entries, key=lambda entry: -entry["probability"]),
     }
 
@@ -147,8 +147,7 @@ def _print_word(out: Console, facts: dict[str, Any]) -> None:
     if not facts["entries"]:
         raise InputError(f"the model says nothing about {facts['word']!r}")
     state = "known" if facts["known"] else "unknown: judged by its contexts"
-    described = ", ".join(f"{name} = {value!r}" for name, value in facts["contexts"].items())
-    out.print(f"[bold]{facts['word']}[/]  {state}\n{described}")
+    out.print(f"[bold]{facts['word']}[/]  {state}\n{' · '.join(facts['contexts'])}")
     entries = table("label", "probability", "rate", "times")
     for entry in facts["entries"]:
         times = "–" if entry["times"] is None else f"{entry['times']:,}"

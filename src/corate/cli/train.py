@@ -83,7 +83,7 @@ def train(
     from corate.formats import read_chunks, read_corpus
 
     check_target(Path(model_path))
-    crf = EmpiricalCRF(MODELS[kind], pair, list(contexts or SPELLING), _mu_oov(mu_oov, held_out))
+    crf = EmpiricalCRF(MODELS[kind], pair, contexts or SPELLING, _mu_oov(mu_oov, held_out))
     held = held_out and read_corpus(held_out, format_, label=label, encoding=encoding)
     started = time.perf_counter()
     show = sys.stderr.isatty() and not quiet

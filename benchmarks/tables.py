@@ -21,6 +21,7 @@ ROWS = {
     "unknown": ("– unknown words", ".2f"),
     "f1": ("entity F1, %", ".2f"),
     "train_cpu": ("training, CPU s", ".2f"),
+    "start_cpu": ("– of it start-up and imports", ".2f"),
     "train_wall": ("training, wall s", ".2f"),
     "train_peak": ("training, peak memory, MB", ",.0f"),
     "model": ("model file, MB", ".1f"),
@@ -29,14 +30,16 @@ ROWS = {
     "tag_cpu": ("tagging, whole process, CPU s", ".2f"),
 }
 MEASURES = """\
-Every training and every tagging has a process of its own. The taggers take turns, and a figure is the median of
-the rounds. The machine is shared: compare the columns of one run, not runs.
+Every training and every tagging has a process of its own. The taggers take turns, and a figure is the median
+of the rounds. The machine is shared: compare the columns of one run, not runs.
 
 Training goes from the text file to the saved model; CPU is user + system, start-up of the process included.
-Tokens/s are per CPU second, so that threads do not count, with the model loaded: *file to file* reads, tags and
-writes the test file, *in memory* goes from lists of words to lists of labels. corate reads with all its checks of
-the input, the peers with the plainest loop there is. TnT is NLTK's default, with its suffix model of unknown words;
-it is saved by pickle, which is what NLTK offers."""
+Tokens/s are per CPU second, so that threads do not count, with the model loaded: *file to file* reads, tags
+and writes the test file, *in memory* goes from lists of words to lists of labels. corate reads with all its
+checks of the input, the peers with the plainest loop there is.
+
+TnT is NLTK's default, with its suffix model of unknown words; it is saved by pickle, having no format of its
+own. NLTK imports SciPy and scikit-learn where they are installed, which is part of what its start-up costs."""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -72,8 +75,8 @@ def split_section(
     missing = [f"- {SYSTEMS[name].title}: {why}" for name, why in capped.items()]
     return [
         f"\n## {title}\n",
-        f"{size['train_sentences']:,} sentences, {size['train_tokens']:,} tokens, {size['labels']} labels to train on; "
-        f"{size['test_tokens']:,} tokens to tag.\n",
+        f"To train on: {size['train_sentences']:,} sentences, {size['train_tokens']:,} tokens, "
+        f"{size['labels']} labels. To tag: {size['test_tokens']:,} tokens.\n",
         *figure_table(columns),
         *(["", *missing] if missing else []),
         *(["", *table(targets.HEAD, rows)] if (rows := targets.ratio_rows(rounds)) else []),
@@ -110,8 +113,7 @@ def scaling_section(title: str, costs: Mapping[int, Mapping[str, Figures]]) -> l
     for name in names:
         head += [f"{SYSTEMS[name].title}, CPU s", "tokens/s", "peak MB"]
     rows = [
-        [f"{tokens:,}"]
-        + [cell for name in names for cell in _scaling_cells(tokens, by_name[name])]
+        [f"{tokens:,}"] + [cell for name in names for cell in _scaling_cells(tokens, by_name[name])]
         for tokens, by_name in costs.items()
     ]
     return [f"\n## Training on {title} once, twice and four times over\n", *table(head, rows)]

@@ -1,0 +1,24 @@
+"""Every estimator passes the same list of checks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sklearn.base import clone
+
+import checks
+from corate import EmpiricalCRF
+
+ESTIMATORS = [
+    EmpiricalCRF(unknown="mean"),
+    EmpiricalCRF(unknown="signature"),
+    EmpiricalCRF(unknown="signature", pair="word", contexts=("suffix2", "shape")),
+    EmpiricalCRF(unknown="mean", pair="word", mu_oov=1.5),
+]
+
+
+@pytest.mark.parametrize("check", checks.ALL, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_estimator(estimator: EmpiricalCRF, check: checks.Check, tmp_path: Path) -> None:
+    check(clone(estimator), tmp_path)
