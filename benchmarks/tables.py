@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from statistics import median
 
@@ -39,25 +40,25 @@ and writes the test file, *in memory* goes from lists of words to lists of label
 checks of the input, the peers with the plainest loop there is.
 
 TnT is NLTK's default, with its suffix model of unknown words; it is saved by pickle, having no format of its
-own. NLTK imports SciPy and scikit-learn where they are installed, which is part of what its start-up costs."""
+own. NLTK imports SciPy and scikit-learn where they are installed, and that is part of its start-up."""
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    return [f"| {' | '.join(cells)} |" for cells in lines]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
-def header(command: Sequence[str], rounds: int, load: float) -> list[str]:
+def header(command: Sequence[str], rounds: int, load: float) -> str:
     packages = ("corate", "numpy", "nltk", "python-crfsuite")
-    return [
+    lines = [
         "# Benchmark: corate and its peers in one run\n",
-        MEASURES,
-        "",
+        f"{MEASURES}\n",
         f"- {date.today().isoformat()}; rounds: {rounds}; load average at the start: {load:.1f}",
         f"- {os.cpu_count()} cores, {_cpu()}; {platform.system()}; Python {platform.python_version()}",
         "- " + ", ".join(f"{name} {version(name)}" for name in packages),
-        f"- `{shlex.join(command)}`",
+        f"- `{shlex.join(command)}`\n",
     ]
+    return "\n".join(lines)
 
 
 def _cpu() -> str:
@@ -68,26 +69,25 @@ def _cpu() -> str:
 
 
 def split_section(
-    title: str, files: Files, rounds: dict[str, list[Figures]], capped: Mapping[str, str]
-) -> list[str]:
+    title: str, files: Files, rounds: Mapping[str, list[Figures]], capped: Mapping[str, str]
+) -> str:
     size = files.sizes
-    columns = {SYSTEMS[name].title: medians(found) for name, found in rounds.items()}
-    missing = [f"- {SYSTEMS[name].title}: {why}" for name, why in capped.items()]
-    return [
-        f"\n## {title}\n",
+    parts = [
+        f"## {title}\n\n"
         f"To train on: {size['train_sentences']:,} sentences, {size['train_tokens']:,} tokens, "
         f"{size['labels']} labels. To tag: {size['test_tokens']:,} tokens.\n",
-        *figure_table(columns),
-        *(["", *missing] if missing else []),
-        *(["", *table(targets.HEAD, rows)] if (rows := targets.ratio_rows(rounds)) else []),
+        figure_table({SYSTEMS[name].title: medians(found) for name, found in rounds.items()}),
+        "".join(f"- {SYSTEMS[name].title}: {why}\n" for name, why in capped.items()),
+        table(targets.HEAD, rows) if (rows := targets.ratio_rows(title, rounds)) else "",
     ]
+    return "\n".join(part for part in parts if part)
 
 
 def medians(rounds: list[Figures]) -> Figures:
     return {key: median(figures[key] for figures in rounds) for key in rounds[0]}
 
 
-def figure_table(columns: Mapping[str, Figures]) -> list[str]:
+def figure_table(columns: Mapping[str, Figures]) -> str:
     rows = [
         [title, *(format(figures[key], form) for figures in columns.values())]
         for key, (title, form) in ROWS.items()
@@ -96,27 +96,26 @@ def figure_table(columns: Mapping[str, Figures]) -> list[str]:
     return table(["", *columns], rows)
 
 
-def start_section(title: str, starts: dict[str, list[float]]) -> list[str]:
-    notes = [f"`python -c pass`: {median(starts['python']):.0f} ms"]
+def start_section(title: str, starts: Mapping[str, list[float]]) -> str:
+    notes = [f"`python -c pass` {median(starts['python']):.0f} ms"]
     if TNT.name in starts:
-        notes.append(f"{TNT.title} on that sentence: {median(starts[TNT.name]):,.0f} ms")
-    return [
-        f"\n## Start-up, CPU; the model is {title}\n",
-        *table(targets.HEAD, targets.start_rows(starts)),
-        f"\nFor comparison: {'; '.join(notes)}.",
-    ]
+        notes.append(f"{TNT.title} on the same sentence {median(starts[TNT.name]):,.0f} ms")
+    return (
+        f"## Start-up\n\nCPU of a whole process, with the ECRN model of {title}.\n\n"
+        + table(targets.HEAD, targets.start_rows(starts))
+        + f"\nFor comparison: {', '.join(notes)}.\n"
+    )
 
 
-def scaling_section(title: str, costs: Mapping[int, Mapping[str, Figures]]) -> list[str]:
-    names = list(next(iter(costs.values())))
+def scaling_section(title: str, costs: Mapping[int, Mapping[str, Figures]]) -> str:
     head = ["tokens"]
-    for name in names:
-        head += [f"{SYSTEMS[name].title}, CPU s", "tokens/s", "peak MB"]
-    rows = [
-        [f"{tokens:,}"] + [cell for name in names for cell in _scaling_cells(tokens, by_name[name])]
-        for tokens, by_name in costs.items()
-    ]
-    return [f"\n## Training on {title} once, twice and four times over\n", *table(head, rows)]
+    for name in next(iter(costs.values())):
+        head += [f"{SYSTEMS[name].title}, CPU s", "tokens/s", "peak memory, MB"]
+    rows = []
+    for tokens, by_name in costs.items():
+        cells = [_scaling_cells(tokens, cost) for cost in by_name.values()]
+        rows.append([f"{tokens:,}", *chain.from_iterable(cells)])
+    return f"## Training on {title} once, twice and four times over\n\n" + table(head, rows)
 
 
 def _scaling_cells(tokens: int, cost: Figures) -> list[str]:

@@ -10,7 +10,7 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import tables
@@ -34,23 +34,28 @@ def main() -> None:
     options = arguments()
     if not CORATE.exists():
         raise InputError("no such command: install corate where this Python lives", str(CORATE))
-    lines = tables.header(
-        ["python", "benchmarks/tagging.py", *sys.argv[1:]], options.rounds, os.getloadavg()[0]
-    )
+    if not options.out.parent.is_dir():
+        raise InputError("no such folder: create it, or give another --out", str(options.out.parent))
+    text = ""
+    for section in sections(options):
+        print(section, flush=True)  # as soon as it is there: a run can take long
+        text += section + "\n"
+    options.out.write_text(text, encoding="utf-8")
+
+
+def sections(options: argparse.Namespace) -> Iterator[str]:
+    command = ["python", "benchmarks/tagging.py", *sys.argv[1:]]
+    yield tables.header(command, options.rounds, os.getloadavg()[0])
     systems = [*CORATES, *(PEERS[name] for name in options.peers)]
     with tempfile.TemporaryDirectory(prefix="corate-benchmark-") as folder:
         for number, name in enumerate(options.split):
             report.progress(f"{TITLES[name]}: writing the files …")
             files = write_split(options.data, name, Path(folder, str(number)))
             rounds, capped = take_turns(systems, files, options)
-            lines += tables.split_section(TITLES[name], files, rounds, capped)
-        lines += tables.start_section(TITLES[name], start_ups(files))
+            yield tables.split_section(TITLES[name], files, rounds, capped)
+        yield tables.start_section(TITLES[name], start_ups(files))
         if options.scaling:
-            trainable = [system for system in systems if system.name not in capped]
-            lines += tables.scaling_section(TITLES[name], scaling(trainable, files))
-    text = "\n".join(lines) + "\n"
-    print(text, end="")
-    options.out.write_text(text, encoding="utf-8")
+            yield tables.scaling_section(TITLES[name], scaling(files, TNT.name in rounds))
 
 
 def take_turns(
@@ -90,14 +95,15 @@ def start_ups(files: Files) -> dict[str, list[float]]:
     return found
 
 
-def scaling(systems: Sequence[System], files: Files) -> dict[int, dict[str, Figures]]:
+def scaling(files: Files, with_tnt: bool) -> dict[int, dict[str, Figures]]:
     """Cost of training on the same file several times over, by the number of tokens."""
     found: dict[int, dict[str, Figures]] = {}
     for times in SCALES:
         costs = found.setdefault(times * files.sizes["train_tokens"], {})
-        for system in systems:
+        for system in [CORATES[-1], *([TNT] if with_tnt else [])]:
             report.progress(f"scaling: {times} × {system.title} …")
-            cost = run(system.train_command([files.train] * times, files.folder / "scaling.model"))
+            model = files.folder / f"{system.name}.scaling"
+            cost = run(system.train_command([files.train] * times, model))
             costs[system.name] = {"cpu": cost.cpu, "peak": cost.peak}
     return found
 
@@ -123,11 +129,15 @@ def arguments() -> argparse.Namespace:
         help=f"of {','.join(PEERS)}; '' for none (default: tnt)",
     )
     add(
-        "--rounds", type=int, default=3, metavar="N", help="rounds behind every figure (default: %(default)s)"
+        "--rounds",
+        type=_positive,
+        default=3,
+        metavar="N",
+        help="rounds behind every figure (default: %(default)s)",
     )
     add(
         "--cap",
-        type=int,
+        type=_positive,
         default=600,
         metavar="SECONDS",
         help="CPU time for each step of a peer (default: %(default)s)",
@@ -141,6 +151,12 @@ def arguments() -> argparse.Namespace:
         help="where the report is written besides stdout (default: docs/benchmark.md)",
     )
     return parser.parse_args()
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    return int(text)
 
 
 def _peers(text: str) -> list[str]:
