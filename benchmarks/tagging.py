@@ -53,9 +53,10 @@ def sections(options: argparse.Namespace) -> Iterator[str]:
             files = write_split(options.data, name, Path(folder, str(number)))
             rounds, capped = take_turns(systems, files, options)
             yield tables.split_section(TITLES[name], files, rounds, capped)
-        yield tables.start_section(TITLES[name], start_ups(files))
+        has_tnt = TNT.name in rounds
+        yield tables.start_section(TITLES[name], start_ups(files, has_tnt))
         if options.scaling:
-            yield tables.scaling_section(TITLES[name], scaling(files, TNT.name in rounds))
+            yield tables.scaling_section(TITLES[name], scaling(files, has_tnt))
 
 
 def take_turns(
@@ -77,7 +78,7 @@ def take_turns(
     return rounds, capped
 
 
-def start_ups(files: Files) -> dict[str, list[float]]:
+def start_ups(files: Files, has_tnt: bool) -> dict[str, list[float]]:
     """CPU milliseconds of every run."""
     sentence, out = files.folder / "sentence.conll", files.folder / "sentence.tagged"
     sentence.write_text("The\ndog\nbarks\n.\n\n", encoding="utf-8")
@@ -86,7 +87,7 @@ def start_ups(files: Files) -> dict[str, list[float]]:
         "help": [CORATE, "--help"],
         "one": [CORATE, "tag", "-m", files.model(CORATES[-1]), sentence],
     }
-    if files.model(TNT).exists():
+    if has_tnt:
         commands["tnt"] = TNT.tag_command(files.model(TNT), sentence, out)
     found = {}
     for name, command in commands.items():
@@ -95,12 +96,12 @@ def start_ups(files: Files) -> dict[str, list[float]]:
     return found
 
 
-def scaling(files: Files, with_tnt: bool) -> dict[int, dict[str, Figures]]:
+def scaling(files: Files, has_tnt: bool) -> dict[int, dict[str, Figures]]:
     """Cost of training on the same file several times over, by the number of tokens."""
     found: dict[int, dict[str, Figures]] = {}
     for times in SCALES:
         costs = found.setdefault(times * files.sizes["train_tokens"], {})
-        for system in [CORATES[-1], *([TNT] if with_tnt else [])]:
+        for system in [CORATES[-1], *([TNT] if has_tnt else [])]:
             report.progress(f"scaling: {times} × {system.title} …")
             model = files.folder / f"{system.name}.scaling"
             cost = run(system.train_command([files.train] * times, model))
@@ -111,45 +112,17 @@ def scaling(files: Files, with_tnt: bool) -> dict[int, dict[str, Figures]]:
 def arguments() -> argparse.Namespace:
     example = "python benchmarks/tagging.py --data ../shared/data --split 4000/1000 32623/1000"
     parser = report.arguments(__doc__, example, data="folder that holds brown/ and conll2002/")
+    splits = f"of {', '.join(TITLES)}; start-up is measured with the last (default: 32623/1000)"
+    peers = f"of {','.join(PEERS)}; '' for none (default: tnt)"
+    out = "where the report goes besides stdout (default: docs/benchmark.md)"
+    scaling_help = "also train on the last split's file 1, 2 and 4 times over"
     add = parser.add_argument
-    names = ", ".join(TITLES)
-    add(
-        "--split",
-        nargs="+",
-        choices=TITLES,
-        default=["32623/1000"],
-        metavar="NAME",
-        help=f"one or more of {names}; start-up is measured with the last (default: 32623/1000)",
-    )
-    add(
-        "--peers",
-        type=_peers,
-        default=[TNT.name],
-        metavar="NAMES",
-        help=f"of {','.join(PEERS)}; '' for none (default: tnt)",
-    )
-    add(
-        "--rounds",
-        type=_positive,
-        default=3,
-        metavar="N",
-        help="rounds behind every figure (default: %(default)s)",
-    )
-    add(
-        "--cap",
-        type=_positive,
-        default=600,
-        metavar="SECONDS",
-        help="CPU time for each step of a peer (default: %(default)s)",
-    )
-    add("--scaling", action="store_true", help="also train on the last split's file 1, 2 and 4 times over")
-    add(
-        "--out",
-        type=Path,
-        default=REPORT,
-        metavar="FILE",
-        help="where the report is written besides stdout (default: docs/benchmark.md)",
-    )
+    add("--split", nargs="+", choices=TITLES, default=["32623/1000"], metavar="NAME", help=splits)
+    add("--peers", type=_peers, default=[TNT.name], metavar="NAMES", help=peers)
+    add("--rounds", type=_positive, default=3, metavar="N", help="rounds behind a figure (default: 3)")
+    add("--cap", type=_positive, default=600, metavar="SECONDS", help="CPU for a peer's step (default: 600)")
+    add("--scaling", action="store_true", help=scaling_help)
+    add("--out", type=Path, default=REPORT, metavar="FILE", help=out)
     return parser.parse_args()
 
 

@@ -21,8 +21,8 @@ NOTES = f"""
 The gap to CRF++ is partly regularisation: CRFsuite on our 1000/4000 has 84.3 at c2=1, 90.2 at c2=0.1.
 Unknown words are those that the training part does not have. ≈ follows from the three published accuracies:
   the papers' sample of Brown, which is not known, has more of them than ours, and CRF++'s three figures in
-  Tab. 6 do not fit together. A spelling feature that does not fire (no hyphen) is no feature here; the papers do
-  not say. With it as one, EP1 has 87.5 on 1000/4000 and 95.6 on 32623/1000.
+  Tab. 6 do not fit together. A spelling feature that does not fire (no hyphen) is no feature here; the
+  papers do not say. With it as one, EP1 has 87.5 on 1000/4000 and 95.6 on 32623/1000.
 {COMMON_NOTES}
 """
 

@@ -143,7 +143,7 @@ def check_impossible_constraints(estimator: Any, tmp: Path) -> None:
         estimator.predict([["one"], ["two", "words"]], Constraints(forbidden=pairs))
     with pytest.raises(InputError, match="no label 'B-GOD'"):
         estimator.predict([["one"]], Constraints(forced=[{0: "B-GOD"}]))
-    with pytest.raises(InputError, match="no label can be forced at position 3"):
+    with pytest.raises(InputError, match="no label can be forced at 3"):
         estimator.predict([["one"]], Constraints(forced=[{3: "O"}]))
 
 

@@ -15,7 +15,10 @@ import pytest
 
 import corate
 from conftest import Cli
+from corate.cli.common import FORMAT_NAMES, SCHEME_NAMES
+from corate.formats import FORMATS
 from corate.sample import FOLDER
+from corate.spans import SCHEMES, valid_transition
 
 TRAIN, TEST = FOLDER / "train.conll", FOLDER / "test.conll"
 
@@ -88,9 +91,7 @@ def test_entities_are_evaluated_as_spans(cli: Cli, ner_model: Path) -> None:
 
 
 def test_valid_spans_on_request(cli: Cli, ner_model: Path) -> None:
-    from corate.spans import valid_transition
-
-    _, out, _ = cli("tag", "-m", ner_model, "--scheme", "IOB2", TEST)
+    _, out, _ = cli("tag", "-m", ner_model, "--valid", "IOB2", TEST)
     labels: list[str | None] = [line.split("\t")[-1] or None for line in out.split("\n")]
     assert all(valid_transition(a, b, "IOB2") for a, b in pairwise(labels))
 
@@ -145,6 +146,48 @@ def test_demo_and_help(cli: Cli) -> None:
         code, out, _ = cli(*command, "--help")
         assert code == 0
         assert "Example" in out
+
+
+def test_label_in_the_first_column(cli: Cli, tmp_path: Path) -> None:
+    """As CRFsuite's files have it."""
+    text, model = tmp_path / "a.conll", tmp_path / "m"
+    text.write_text("D\tthe\nN\tdog\n")
+    assert cli("train", "--label", "1", text, "-m", model).code == 0
+    assert cli("tag", "--label", "1", "-m", model, text).out == "D\tthe\tD\nN\tdog\tN\n"
+    assert json.loads(cli("eval", "--label", "1", "-m", model, text, "--json").out)["accuracy"] == 1.0
+
+
+def test_text_that_looks_like_markup(cli: Cli, tmp_path: Path) -> None:
+    text, model = tmp_path / "a.conll", tmp_path / "m"
+    text.write_text("[bold]\t[/x]\n[red]\t:dog:\n")
+    assert cli("train", text, "-m", model).code == 0
+    for arguments in (
+        ("inspect", model),
+        ("inspect", model, "--word", "[bold]"),
+        ("eval", "-m", model, text),
+    ):
+        assert cli(*arguments).code == 0
+    assert "[/x]" in cli("inspect", model).out
+    assert "[/red]" in cli("demo", "[/red] dog .").out
+
+
+def test_unsatisfiable_constraints_name_the_line(cli: Cli, tmp_path: Path) -> None:
+    text, model = tmp_path / "a.conll", tmp_path / "m"
+    text.write_text("a\tO\n\nb\tI-X\n")
+    assert cli("train", text, "-m", model).code == 0
+    assert cli("tag", "-m", model, "--valid", "IOB2", text).code == 0
+    text.write_text("b\tI-X\nb\tI-X\n")
+    assert cli("train", text, "-m", model).code == 0
+    (tmp_path / "b.txt").write_text("\n\nb\n")
+    result = cli("tag", "-m", model, "--valid", "IOB2", tmp_path / "b.txt")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.endswith("b.txt:3: no label sequence satisfies the constraints\n")
+
+
+def test_names_in_help_are_the_names_in_the_code() -> None:
+    """They are written out in cli/common.py, so that --help need not import what they name."""
+    assert tuple(FORMATS) == FORMAT_NAMES
+    assert tuple(SCHEMES) == SCHEME_NAMES
 
 
 def test_help_imports_nothing_heavy() -> None:

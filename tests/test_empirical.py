@@ -6,12 +6,14 @@ import itertools
 import math
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from corate import EmpiricalCRF, InputError, NotFittedError
+from corate import EmpiricalCRF, InputError, NotFittedError, load
+from corate.empirical import MU_GRID
 from corate.factors import LOG_ZERO
 
 Data = tuple[list[list[str]], list[list[str]]]
@@ -126,11 +128,30 @@ def test_a_common_factor_cancels_but_an_exponent_does_not() -> None:
 
 
 def test_mu_oov_is_chosen_on_held_out_data() -> None:
-    held = ([["A", "walked"], ["Birds", "jumped"]], [["D", "V"], ["N", "V"]])
-    crf = EmpiricalCRF(mu_oov=None).fit(X, Y, held_out=held)
-    assert crf.score(*held) >= max(EmpiricalCRF(mu_oov=mu).fit(X, Y).score(*held) for mu in (0.5, 1.0, 3.0))
-    assert EmpiricalCRF(mu_oov=None).fit(X, Y).mu_oov_ > 0
-    assert crf.get_params()["mu_oov"] is None
+    """`Bees` looks 3 to 2 like N, and CR(D; M) / CR(D; N) = (20/22) / (4/7): N wins where (3/2)^μ > 1.59."""
+    words = [["Aas"], ["Bas"], ["Cas"], ["Das"], ["Eas"], *[["the", "x"]] * 4, *[["the", "y"]] * 20]
+    labels = [["N"], ["N"], ["N"], ["M"], ["M"], *[["D", "N"]] * 4, *[["D", "M"]] * 20]
+
+    def found(mu_oov: float | None, gold: str) -> tuple[float, list[str]]:
+        held_out = [["the", "Bees"]], [["D", gold]]
+        crf = EmpiricalCRF("signature", mu_oov=mu_oov).fit(words, labels, held_out=held_out)
+        return crf.mu_oov_, crf.predict(held_out[0])[0]
+
+    wins = [mu for mu in MU_GRID if 1.5**mu > (20 / 22) / (4 / 7)]
+    assert 1.0 not in wins
+    assert found(None, "N") == (min(wins), ["D", "N"])
+    assert found(None, "M") == (1.0, ["D", "M"])
+    assert EmpiricalCRF(mu_oov=None).fit(words, labels).get_params()["mu_oov"] is None
+
+
+def test_parameters_set_after_training_wait_for_the_next(tmp_path: Path) -> None:
+    crf = EmpiricalCRF("mean").fit(X, Y)
+    before = crf.predict_marginals([["Walked"]])
+    crf.set_params(unknown="signature", pair="word")
+    assert crf.predict_marginals([["Walked"]]) == before
+    crf.save(tmp_path / "m")
+    assert load(tmp_path / "m").predict_marginals([["Walked"]]) == before
+    assert crf.fit(X, Y).predict_marginals([["Walked"]]) != before
 
 
 def test_unobserved_pairs_only_where_nothing_else_is_left() -> None:
@@ -155,7 +176,7 @@ def test_partial_fit_equals_fit() -> None:
     [
         ({"unknown": "median"}, "unknown='median': choose from 'mean', 'signature'"),
         ({"pair": "sentence"}, "pair='sentence'"),
-        ({"mu_oov": -1.0}, "mu_oov=-1.0: give a positive number"),
+        ({"mu_oov": -1.0}, "mu_oov=-1.0: give a number between 0 and 1000"),
         ({"contexts": ["sufix3"]}, "no view is called 'sufix3'"),
         ({"n_jobs": 0}, "n_jobs=0"),
     ],

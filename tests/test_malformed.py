@@ -48,12 +48,14 @@ TEXTS: list[tuple[str, bytes, str]] = [
     ("a.conll", b"the\tD\ndo\0g\tN\n", "a.conll:2: NUL"),
     ("a.conll", b"the\tD\n\nK\xe4se\tN\n", "a.conll:3: byte 0xe4 is not utf-8"),
     ("a.conll", "the\tD\n".encode("utf-16"), "a.conll:1: byte 0xff"),
+    ("a.conll", b"the\tD\n\nthe\tD\rdog\tN\r\r", "a.conll:3: a carriage return inside a line"),
     ("a.conllu", b"1\tdog\t_\n\n", "a.conllu:1: "),
     ("a.conllu", b"1\tdog\t_\t_\t_\t_\t_\t_\t_\t_\n\n", "a.conllu:1: "),
     ("a.conllu", b"x\tdog\t_\tN\t_\t_\t_\t_\t_\t_\n\n", "a.conllu:1: "),
     ("a.conllu", b"2\tdog\t_\tN\t_\t_\t_\t_\t_\t_\n\n", "a.conllu:1: "),
     ("a.jsonl", b'{"tokens": ["a"], "labels": ["X"]}\n{"tokens": [', "a.jsonl:2: invalid JSON"),
     ("a.jsonl", b"[1, 2]\n", "a.jsonl:1: not a JSON object"),
+    ("a.jsonl", b'{"tokens": ["a"], "labels": ["X"], "n": NaN}\n', "a.jsonl:1: invalid JSON: NaN"),
     ("a.jsonl", b'{"tokens": ["a"]}\n', 'a.jsonl:1: no key "labels"'),
     ("a.jsonl", b'{"tokens": ["a", "b"], "labels": ["X"]}\n', "a.jsonl:1: 2 tokens and 1 labels"),
     ("a.jsonl", b'{"tokens": ["a"], "labels": [1]}\n', "a.jsonl:1: label 1 is 1"),
@@ -86,6 +88,7 @@ OPTIONS: list[tuple[list[str], str]] = [
     (["train", str(TRAIN), "-m", "{tmp}/m", "--format", "conllu"], "train.conll:1: "),
     (["train", str(TRAIN), "-m", "{tmp}/m", "--format", "csv"], "'csv' is not one of"),
     (["train", str(TRAIN), "-m", "{tmp}/m", "--encoding", "klingon"], "unknown encoding 'klingon'"),
+    (["train", str(TRAIN), "-m", "{tmp}/m", "--encoding", "utf-16"], "not utf-16"),
     (["train", str(TRAIN), "-m", "{tmp}/m", "--context", "sufix3"], "no view is called 'sufix3'"),
     (["train", str(TRAIN), "-m", "{tmp}/m", "--mu-oov", "big"], "'big' is neither a number nor 'auto'"),
     (["train", str(TRAIN), "-m", "{tmp}/m", "--mu-oov", "-1"], "mu_oov=-1.0"),
@@ -98,11 +101,14 @@ OPTIONS: list[tuple[list[str], str]] = [
     (["train", str(TRAIN), "-m", "{tmp}/no/folder/m"], "does not exist"),
     (["train", str(TRAIN), "-m", "/dev/full"], "not a regular file"),
     (["train", str(TRAIN), "-m", "{tmp}/notes.txt"], "exists and is not a model"),
+    (["train", str(TRAIN), "-m", "{tmp}/letter.docx"], "exists and is not a model"),
     (["tag", "-m", "{tmp}/nothing"], "nothing: cannot be read: No such file"),
     (["tag", "-m", "{model}", "{tmp}/nothing"], "nothing: no such file"),
     (["tag", "-m", "{model}", "--nbest", "0", str(TRAIN)], "0 is not in the range"),
     (["tag", "-m", "{model}", "--nbest", "2", "--marginals", str(TRAIN)], "do not go together"),
     (["tag", "-m", "{model}", "--threads", "0", str(TRAIN)], "0 is not in the range"),
+    (["tag", "-m", "{model}", "--threads", "99999999999", str(TRAIN)], "is not in the range"),
+    (["tag", "-m", "{model}", "--valid", "IOB2", str(TRAIN)], "label 'ADJ' is not of the scheme IOB2"),
     (["tag", "-m", "{model}", "--to", "pdf", str(TRAIN)], "'pdf' is not one of"),
     (["eval", "-m", "{model}", "{tmp}/nothing"], "nothing: no such file"),
     (["eval", "-m", "{model}", str(TRAIN), "--label", "2", "--conlleval"], "plain tags"),
@@ -119,11 +125,13 @@ def test_malformed_options(
     cli: Cli, tmp_path: Path, pos_model: Path, arguments: list[str], message: str
 ) -> None:
     (tmp_path / "notes.txt").write_text("my notes")
+    with zipfile.ZipFile(tmp_path / "letter.docx", "w") as letter:
+        letter.writestr("word/document.xml", "<w/>")
     before = pos_model.read_bytes()
     filled = [argument.format(tmp=tmp_path, model=pos_model) for argument in arguments]
     assert_one_line(cli(*filled), message)
     assert pos_model.read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["letter.docx", "notes.txt"]
     assert (tmp_path / "notes.txt").read_text() == "my notes"
 
 
@@ -138,9 +146,11 @@ def repack(data: bytes, change: Callable[[dict[str, bytes]], None]) -> bytes:
     manifest = json.loads(members["manifest.json"])
     for name, info in manifest["members"].items():
         if name in members:
-            info["sha256"], info["size"] = hashlib.sha256(members[name]).hexdigest(), len(members[name])
+            info["sha256"] = hashlib.sha256(members[name]).hexdigest()
     members["manifest.json"] = json.dumps(manifest).encode()
-    return modelfile._archive(members)
+    buffer = io.BytesIO()
+    modelfile.write_archive(buffer, {name: [content] for name, content in members.items()})
+    return buffer.getvalue()
 
 
 def manifest(**changes: Any) -> Callable[[bytes], bytes]:
@@ -156,7 +166,7 @@ def member(name: str, content: bytes | Any) -> Callable[[bytes], bytes]:
     def change(members: dict[str, bytes]) -> None:
         if callable(content):
             array = np.load(io.BytesIO(members[name]))
-            members[name] = modelfile._npy(content(array.copy()))
+            members[name] = b"".join(modelfile._npy(content(array.copy())))
         else:
             members[name] = content
 
@@ -280,6 +290,17 @@ def test_output_that_cannot_be_written(pos_model: Path) -> None:
             check=False,
         )
     assert_one_line(Result(done.returncode, "", done.stderr), "No space left on device")
+
+
+@pytest.mark.parametrize("closed", ["1", "2"])
+def test_closed_streams(tmp_path: Path, pos_model: Path, closed: str) -> None:
+    """Nobody may be listening; the work is done all the same."""
+    model = tmp_path / "m"
+    for arguments in (["train", str(TRAIN), "-m", str(model)], ["inspect", str(pos_model)]):
+        command = " ".join([sys.executable, "-m", "corate", *arguments])
+        done = subprocess.run(f"{command} {closed}>&-", shell=True, capture_output=True, check=True)
+        assert done.stderr == b""
+    assert load(model).classes_
 
 
 def test_no_permission(tmp_path: Path, pos_model: Path) -> None:

@@ -6,8 +6,9 @@ still allowed: it enters at LOG_ZERO, the limit of a vanishing probability, and 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,8 +16,8 @@ from corate import decode
 from corate.corpus import Corpus
 from corate.errors import ConstraintError, InputError
 from corate.factors import LOG_ZERO
-from corate.lattice import Float, Int, Lattice, offsets_of
-from corate.spans import valid_transition
+from corate.lattice import Float, Int, Lattice, offsets_of, ragged_arange
+from corate.spans import in_scheme, valid_transition
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,16 @@ class Constraints:
     """
 
     forced: Sequence[Mapping[int, str]] = ()
-    forbidden: Collection[tuple[str, str]] = ()
+    forbidden: Iterable[tuple[str, str]] = ()
     scheme: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.forced, Mapping) or not all(isinstance(f, Mapping) for f in self.forced):
+            raise InputError("forced is a list with {position: label} for each sentence")
+        pairs = tuple(self.forbidden)
+        if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+            raise InputError("forbidden is a list of pairs (label, next label)")
+        object.__setattr__(self, "forbidden", pairs)
 
     def check(self, corpus: Corpus, classes: Sequence[str]) -> None:
         """Refuse constraints that name labels or positions which do not exist."""
@@ -44,29 +53,34 @@ class Constraints:
             )
         for s, forced in enumerate(self.forced):
             for position, label in forced.items():
-                if not 0 <= position < lengths[s]:
+                if not isinstance(position, int) or not 0 <= position < lengths[s]:
                     raise InputError(
-                        f"sentence {s} has {lengths[s]} tokens: no label can be forced at position {position}"
+                        f"sentence {s} has {lengths[s]} tokens: no label can be forced at {position!r}"
                     )
                 _check_label(label, classes)
         for pair in self.forbidden:
             for label in pair:
                 _check_label(label, classes)
+        stranger = next((y for y in classes if self.scheme and not in_scheme(y, self.scheme)), None)
+        if stranger is not None:
+            raise InputError(f"the model's label {stranger!r} is not of the scheme {self.scheme}")
 
-    def penalties(self, classes: Sequence[str]) -> tuple[Float, Float, Float]:
-        """0 or −∞ for every label pair, and for every label at the start and at the end of a sentence."""
-        n = len(classes)
-        pairs, start, end = np.zeros((n, n)), np.zeros(n), np.zeros(n)
-        index = {label: i for i, label in enumerate(classes)}
-        for a, b in self.forbidden:
-            pairs[index[a], index[b]] = decode.IMPOSSIBLE
-        if self.scheme is not None:
-            for i, a in enumerate(classes):
-                start[i] = _penalty(None, a, self.scheme)
-                end[i] = _penalty(a, None, self.scheme)
-                for j, b in enumerate(classes):
-                    pairs[i, j] += _penalty(a, b, self.scheme)
-        return pairs, start, end
+
+@lru_cache(maxsize=8)
+def _penalties(
+    forbidden: frozenset[tuple[str, str]], scheme: str | None, classes: tuple[str, ...]
+) -> tuple[Float, Float, Float]:
+    """0 or −∞ for every label pair, and for every label at the start and at the end of a sentence."""
+    n = len(classes)
+    pairs, start, end = np.zeros((n, n)), np.zeros(n), np.zeros(n)
+    index = {label: i for i, label in enumerate(classes)}
+    for a, b in forbidden:
+        pairs[index[a], index[b]] = decode.IMPOSSIBLE
+    if scheme is not None:
+        for i, a in enumerate(classes):
+            start[i], end[i] = _penalty(None, a, scheme), _penalty(a, None, scheme)
+            pairs[i] += [_penalty(a, b, scheme) for b in classes]
+    return pairs, start, end
 
 
 def _penalty(label: str | None, following: str | None, scheme: str) -> float:
@@ -89,23 +103,21 @@ def constrain(lattice: Lattice, constraints: Constraints, classes: Sequence[str]
         limited = _forbid(_widen(lattice, stuck), constraints, classes, forced)
         stuck = np.isneginf(decode.viterbi(limited).scores)
     if stuck.any():
-        raise ConstraintError(
-            f"no label sequence satisfies the constraints in sentence {first + int(np.argmax(stuck))}"
-        )
+        raise ConstraintError(first + int(np.argmax(stuck)))
     return limited
 
 
 def _forbid(
     lattice: Lattice, constraints: Constraints, classes: Sequence[str], forced: Sequence[Mapping[int, str]]
 ) -> Lattice:
-    pairs, start, end = constraints.penalties(classes)
+    pairs, start, end = _penalties(frozenset(constraints.forbidden), constraints.scheme, tuple(classes))
     scores = lattice.scores.copy()
-    for s in range(lattice.n_sentences):
-        span = lattice.span(s)
-        if span:
-            here, last = lattice.candidates(span[0]), lattice.candidates(span[-1])
-            scores[here] += start[lattice.labels[here]]
-            scores[last] += end[lattice.labels[last]]
+    lengths = np.diff(lattice.positions)
+    bounds = lattice.sentences[:-1][np.diff(lattice.sentences) > 0], lattice.sentences[1:] - 1
+    for edge, positions in zip((start, end), bounds, strict=True):
+        positions = np.unique(positions[positions >= 0])
+        ends = ragged_arange(lattice.positions[positions], lengths[positions])
+        scores[ends] += edge[lattice.labels[ends]]
     for s, wanted in enumerate(forced):
         for position, label in wanted.items():
             here = lattice.candidates(lattice.span(s)[position])

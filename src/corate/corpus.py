@@ -12,9 +12,9 @@ Whatever is done to a word is done once per distinct word: a column keeps the di
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,9 +42,14 @@ class Column:
 
     @classmethod
     def from_strings(cls, strings: Sequence[str]) -> Column:
-        index: dict[str, int] = {}
-        codes = np.fromiter((index.setdefault(s, len(index)) for s in strings), np.int32, len(strings))
-        return cls(codes, list(index))
+        values = list(dict.fromkeys(strings))
+        index = {value: i for i, value in enumerate(values)}
+        return cls(np.fromiter(map(index.__getitem__, strings), np.int32, len(strings)), values)
+
+    def select(self, first: int, last: int) -> Column:
+        """Tokens first … last − 1, and no other values than theirs."""
+        used, codes = np.unique(self.codes[first:last], return_inverse=True)
+        return Column(codes.astype(np.int32), [self.values[code] for code in used.tolist()])
 
     def strings(self) -> list[str]:
         return [self.values[code] for code in self.codes.tolist()]
@@ -89,10 +94,11 @@ class Corpus:
                 )
         labels = None
         if all(sentence.labels is not None for sentence in kept):
-            labels = [label for sentence in kept for label in sentence.labels or ()]
+            labels = list(chain.from_iterable(sentence.labels or () for sentence in kept))
         return cls(
             tuple(
-                Column.from_strings([token for s in kept for token in s.columns[k]]) for k in range(n_columns)
+                Column.from_strings(list(chain.from_iterable(s.columns[k] for s in kept)))
+                for k in range(n_columns)
             ),
             None if labels is None else Column.from_strings(labels),
             _offsets(len(s.columns[0]) for s in kept),
@@ -106,16 +112,14 @@ class Corpus:
         """
         if isinstance(X, str):
             raise TypeError("X is a string: give a list of sentences, each a list of tokens")
-        sentences = [_tokens(tokens, s) for s, tokens in enumerate(X)]
-        n_columns = _n_columns(sentences)
+        sentences = [_sentence(tokens, s) for s, tokens in enumerate(X)]
+        tokens = list(chain.from_iterable(sentences))
+        columns: list[Sequence[str]] = [tokens]
+        if not {*map(type, tokens)} <= {str}:  # a quick look first: most tokens are plain strings
+            columns = _columns(sentences)
         labels = None if y is None else _flat_labels(sentences, y)
         return cls(
-            tuple(
-                Column.from_strings(
-                    [t if isinstance(t, str) else t[k] for tokens in sentences for t in tokens]
-                )
-                for k in range(n_columns)
-            ),
+            tuple(map(Column.from_strings, columns)),
             None if labels is None else Column.from_strings(labels),
             _offsets(map(len, sentences)),
         )
@@ -125,16 +129,22 @@ class Corpus:
         strings = [values[code] for code in codes.tolist()]
         return [strings[a:b] for a, b in self.spans()]
 
+    def begins(self) -> npt.NDArray[np.bool_]:
+        """Whether a sentence begins at each token."""
+        begins = np.zeros(self.n_tokens + 1, bool)
+        begins[self.offsets] = True
+        return begins[:-1]
+
     def spans(self) -> Iterator[tuple[int, int]]:
         bounds = self.offsets.tolist()
         return pairwise(bounds)
 
     def select(self, first: int, last: int) -> Corpus:
-        """Sentences first … last − 1, sharing the distinct strings."""
+        """Sentences first … last − 1, with the strings that occur in them."""
         a, b = int(self.offsets[first]), int(self.offsets[last])
         return Corpus(
-            tuple(Column(c.codes[a:b], c.values) for c in self.columns),
-            None if self.labels is None else Column(self.labels.codes[a:b], self.labels.values),
+            tuple(column.select(a, b) for column in self.columns),
+            None if self.labels is None else self.labels.select(a, b),
             self.offsets[first : last + 1] - a,
         )
 
@@ -143,24 +153,29 @@ def _offsets(lengths: Iterable[int]) -> Offsets:
     return np.fromiter(accumulate(lengths, initial=0), np.int64)
 
 
-def _tokens(tokens: Sequence[Any], sentence: int) -> Sequence[Any]:
+def _sentence(tokens: Any, sentence: int) -> Sequence[Any]:
     if isinstance(tokens, str):
         raise TypeError(f"sentence {sentence} is the string {tokens[:40]!r}: give a list of tokens")
-    for position, token in enumerate(tokens):
-        if isinstance(token, str):
-            continue
-        if not isinstance(token, (tuple, list)) or not token or not all(isinstance(v, str) for v in token):
-            raise TypeError(
-                f"sentence {sentence}, token {position} is {token!r:.60}: give a string or a tuple of them"
-            )
-    return tokens
+    if not isinstance(tokens, Iterable) or isinstance(tokens, (bytes, dict, set, frozenset)):
+        raise TypeError(f"sentence {sentence} is {tokens!r:.60}: give a list of tokens")
+    return tokens if isinstance(tokens, (list, tuple)) else list(tokens)
 
 
-def _n_columns(sentences: Sequence[Sequence[Any]]) -> int:
-    widths = {1 if isinstance(token, str) else len(token) for tokens in sentences for token in tokens}
+def _columns(sentences: Sequence[Sequence[Any]]) -> list[Sequence[str]]:
+    """Tokens that are strings, or tuples of strings, as columns."""
+    rows: list[tuple[str, ...]] = []
+    for s, tokens in enumerate(sentences):
+        for position, token in enumerate(tokens):
+            row = (token,) if isinstance(token, str) else token
+            if not isinstance(row, (tuple, list)) or not row or not all(isinstance(v, str) for v in row):
+                raise TypeError(
+                    f"sentence {s}, token {position} is {token!r:.60}: give a string or a tuple of them"
+                )
+            rows.append(tuple(map(str, row)))
+    widths = sorted({*map(len, rows)})
     if len(widths) > 1:
-        raise ValueError(f"tokens have {sorted(widths)} columns: give every token the same number of columns")
-    return widths.pop() if widths else 1
+        raise ValueError(f"tokens have {widths} columns: give every token the same number of columns")
+    return list(zip(*rows, strict=True))
 
 
 def _flat_labels(sentences: Sequence[Sequence[Any]], y: Iterable[Sequence[str]]) -> list[str]:
@@ -169,10 +184,10 @@ def _flat_labels(sentences: Sequence[Sequence[Any]], y: Iterable[Sequence[str]])
         raise ValueError(f"{len(sentences)} sentences in X, {len(y)} label lists in y: give one for each")
     flat: list[str] = []
     for s, (tokens, labels) in enumerate(zip(sentences, y, strict=True)):
-        if isinstance(labels, str) or len(tokens) != len(labels):
-            given = f"the string {labels[:40]!r}" if isinstance(labels, str) else f"{len(labels)} labels"
+        if not isinstance(labels, Sized) or isinstance(labels, str) or len(tokens) != len(labels):
+            given = f"{len(labels)} labels" if isinstance(labels, (list, tuple)) else f"labels {labels!r:.40}"
             raise ValueError(f"sentence {s} has {len(tokens)} tokens and {given}: give one label a token")
-        for position, label in enumerate(labels):
+        for position, label in enumerate(labels if {*map(type, labels)} != {str} else ()):
             if not isinstance(label, str):
                 raise TypeError(f"sentence {s}, label {position} is {label!r:.60}: labels are strings")
         flat.extend(labels)

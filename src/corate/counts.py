@@ -70,6 +70,19 @@ class Table:
         kept = np.all([column >= 0 for column in columns], axis=0)
         return Table.of([column[kept] for column in columns], self.n[kept])
 
+    def rename(self, *maps: Ids) -> Table:
+        """The same events under other ids. The maps keep the order of ids, and so that of rows."""
+        ids = np.stack([m[self.field(k)] for k, m in enumerate(maps)], axis=1)
+        return Table(ids, self.n)
+
+    def is_sorted(self) -> bool:
+        """Whether every row is greater than the one before it."""
+        above, below = self.ids[:-1], self.ids[1:]
+        differs = above != below
+        first = differs.argmax(axis=1)
+        row = np.arange(len(above))
+        return bool(differs.any(axis=1).all() and (above[row, first] < below[row, first]).all())
+
     def __add__(self, other: Table) -> Table:
         ids = np.concatenate([self.ids, other.ids])
         return Table.of(list(ids.T), np.concatenate([self.n, other.n]))
@@ -133,8 +146,16 @@ class Counts:
         for name, table in self.tables.items():
             if int(table.n.sum()) != (self.n_tokens if fields(name).count("y") == 1 else n_pairs):
                 raise ValueError(f"table {name!r} does not add up to the number of tokens")
-        if _prune(self) != self:
+        if not all(mask.all() for mask in self.used().values()):
             raise ValueError("a vocabulary holds entries that never occur")
+
+    def used(self) -> dict[str, npt.NDArray[np.bool_]]:
+        """Which entries of each vocabulary occur in some event."""
+        used = {key: np.zeros(len(values), bool) for key, values in self.vocabularies.items()}
+        for name, table in self.tables.items():
+            for k, field in enumerate(fields(name)):
+                used[vocabulary_of(field)][table.field(k)] = True
+        return used
 
     def __add__(self, other: Counts) -> Counts:
         left, right = _share_vocabularies(self, other)
@@ -176,7 +197,7 @@ def _check_table(name: str, table: Table, vocabularies: Mapping[str, Vocabulary]
         ids = table.field(k)
         if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < len(vocabularies[vocabulary_of(field)]):
             raise ValueError(f"table {name!r} points outside the vocabulary of {field!r}")
-    if (table.n < 1).any() or (table.n > MOST).any() or Table.of(list(table.ids.T), table.n) != table:
+    if (table.n < 1).any() or (table.n > MOST).any() or not table.is_sorted():
         raise ValueError(f"table {name!r} is not sorted, repeats a row or holds a count below 1")
 
 
@@ -187,9 +208,7 @@ def count(corpus: Corpus, names: Iterable[str]) -> Counts:
     words, word = _sorted_column(corpus.words)
     labels, label = _sorted_column(corpus.labels)
     # Tokens t and t + 1 are a pair unless a sentence begins at t + 1.
-    begins = np.zeros(corpus.n_tokens + 1, bool)
-    begins[corpus.offsets] = True
-    left = np.flatnonzero(~begins[1:-1])
+    left = np.flatnonzero(~corpus.begins()[1:])
     columns = {"word": word, "y": label}
 
     def events(name: str) -> list[Ids]:
@@ -216,9 +235,9 @@ def _sorted_column(column: Column) -> tuple[Vocabulary, Ids]:
     return [occurring[i] for i in order], rank[column.codes]
 
 
-def _remap(counts: Counts, maps: Mapping[str, Ids]) -> dict[str, Table]:
+def _rename(counts: Counts, maps: Mapping[str, Ids]) -> dict[str, Table]:
     return {
-        name: table.map(*(maps[vocabulary_of(field)] for field in fields(name)))
+        name: table.rename(*(maps[vocabulary_of(field)] for field in fields(name)))
         for name, table in counts.tables.items()
     }
 
@@ -237,20 +256,17 @@ def _share_vocabularies(a: Counts, b: Counts) -> tuple[Counts, Counts]:
             key: np.fromiter((index[key][value] for value in values), np.int32, len(values))
             for key, values in counts.vocabularies.items()
         }
-        return Counts(union, _remap(counts, maps), counts.n_sentences)
+        return Counts(union, _rename(counts, maps), counts.n_sentences)
 
     return shared(a), shared(b)
 
 
 def _prune(counts: Counts) -> Counts:
     """Drop vocabulary entries that no event uses any more."""
-    used = {key: np.zeros(len(values), bool) for key, values in counts.vocabularies.items()}
-    for name, table in counts.tables.items():
-        for k, field in enumerate(fields(name)):
-            used[vocabulary_of(field)][table.field(k)] = True
+    used = counts.used()
     maps = {key: (np.cumsum(mask) - 1).astype(np.int32) for key, mask in used.items()}
     kept = {
         key: [value for value, keep in zip(values, used[key].tolist(), strict=True) if keep]
         for key, values in counts.vocabularies.items()
     }
-    return Counts(kept, _remap(counts, maps), counts.n_sentences)
+    return Counts(kept, _rename(counts, maps), counts.n_sentences)

@@ -15,12 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from corate._native import HAS_KERNELS
+from corate.errors import InputError
 from corate.lattice import Float, Ids, Int, Lattice
 
 if HAS_KERNELS:
     from corate._native import kernels
 
 IMPOSSIBLE = -np.inf
+MOST_PATHS = 1_000_000
 
 Step = tuple[float, tuple[int, ...]]  # score and candidates of a path, in the n-best reference
 
@@ -90,8 +92,7 @@ def marginals(x: Lattice, n_threads: int = 1, kernel: str | None = None) -> Marg
 
 def nbest(x: Lattice, n: int, n_threads: int = 1, kernel: str | None = None) -> Paths:
     """The n best label sequences of every sentence, best first; fewer where fewer are possible."""
-    if n < 1:
-        raise ValueError(f"n={n}: ask for at least one sequence")
+    check_n(n)
     paths, best = np.full((n, x.n_positions), -1, np.int64), np.full((n, x.n_sentences), IMPOSSIBLE)
     if _native(kernel):
         kernels.nbest(*_arrays(x), paths.reshape(-1), best.reshape(-1), n, n_threads)
@@ -101,21 +102,21 @@ def nbest(x: Lattice, n: int, n_threads: int = 1, kernel: str | None = None) -> 
     return Paths(paths, best)
 
 
-def sequence_scores(x: Lattice, labels: npt.NDArray[np.integer]) -> Float:
+def check_n(n: object) -> None:
+    if not isinstance(n, int) or not 1 <= n <= MOST_PATHS:
+        raise InputError(f"n={n!r}: ask for 1 to {MOST_PATHS:,} sequences")
+
+
+def sequence_scores(
+    x: Lattice, labels: npt.NDArray[np.integer], n_threads: int = 1, kernel: str | None = None
+) -> Float:
     """Score of the given labels (one for each position); −∞ where one of them is not a candidate."""
-    score = np.zeros(x.n_sentences)
-    for s in range(x.n_sentences):
-        before = -1
-        for i in x.span(s):
-            here = x.candidates(i)
-            found = np.flatnonzero(x.labels[here] == labels[i])
-            if not len(found):
-                score[s] = IMPOSSIBLE
-                break
-            score[s] += x.scores[here][found[0]]
-            if before >= 0:
-                score[s] += x.edge(i)[before, found[0]]
-            before = int(found[0])
+    wanted, score = labels.astype(np.int32), np.zeros(x.n_sentences)
+    if _native(kernel):
+        kernels.sequence_scores(*_arrays(x), wanted, score, n_threads)
+    else:
+        for s in range(x.n_sentences):
+            score[s] = _sequence_score(x, x.span(s), wanted)
     return score
 
 
@@ -138,6 +139,21 @@ def _viterbi(x: Lattice, span: range, path: Int) -> float:
         q = int(back.pop()[q])
         path[i] = x.positions[i] + q
     return float(gain.max())
+
+
+def _sequence_score(x: Lattice, span: range, labels: Ids) -> float:
+    """Σ score(yᵢ) + Σ edge(yᵢ₋₁, yᵢ)."""
+    score, before = 0.0, -1
+    for i in span:
+        found = np.flatnonzero(x.labels[x.candidates(i)] == labels[i])
+        if not len(found):
+            return IMPOSSIBLE
+        q = int(found[0])
+        if before >= 0:
+            score += float(x.edge(i)[before, q])
+        score += float(x.scores[x.candidates(i)][q])
+        before = q
+    return score
 
 
 def _log_sum_exp(v: Float, axis: int) -> Float:
@@ -190,11 +206,7 @@ def _nbest(x: Lattice, span: range, n: int, paths: Int, scores: Float) -> None:
         edge, own = x.edge(i), x.scores[x.candidates(i)]
         beam = [
             _best(
-                [
-                    (score + (edge[path[-1], q] + own[q]), (*path, q))
-                    for steps in beam
-                    for score, path in steps
-                ],
+                [(score + edge[path[-1], q] + own[q], (*path, q)) for steps in beam for score, path in steps],
                 n,
             )
             for q in range(len(own))

@@ -12,6 +12,7 @@ ECRN is thus EP1 with a single, joint context, and the code knows only that one 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,10 @@ MU_GRID = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0)
 
 UNKNOWN = ("mean", "signature")
 PAIR = ("label", "word")
+
+
+def _is_exponent(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and bool(0 < value <= 1000)
 
 
 class EmpiricalCRF(Estimator):
@@ -86,7 +91,9 @@ class EmpiricalCRF(Estimator):
         if self.mu_oov is None and held_out is None:
             held = corpus.select(corpus.n_sentences - max(1, corpus.n_sentences // 10), corpus.n_sentences)
             return self._learn(counts, held, counts - count(held, self._tables()))
-        return self._learn(counts, None if held_out is None else as_corpus(held_out), counts)
+        if isinstance(held_out, tuple):
+            held_out = as_corpus(*held_out)
+        return self._learn(counts, held_out, counts)
 
     def fit_chunks(self, chunks: Iterable[Corpus], held_out: Corpus | None = None) -> EmpiricalCRF:
         """Like `fit`, for sentences that arrive piece by piece and need not fit into memory together."""
@@ -97,13 +104,15 @@ class EmpiricalCRF(Estimator):
         return self._learn(counts, held_out, counts)
 
     def partial_fit(self, X: Any, y: Any = None) -> EmpiricalCRF:
-        """Add the events of further sentences: the same model as one `fit` on everything."""
-        self._check_params()
-        counts = count(as_corpus(X, y), self._tables())
-        if self._is_fitted():
-            self._restore(self.counts_ + counts, {"mu_oov": self.mu_oov_})
-            return self
-        return self.fit(X, y)
+        """Add the events of further sentences: the same counts as one `fit` on everything.
+
+        Parameters and `mu_oov_` stay as the first call found them.
+        """
+        if not self._is_fitted():
+            return self.fit(X, y)
+        counts = self.counts_ + count(as_corpus(X, y), tuple(self.counts_.tables))
+        self._take(counts)
+        return self
 
     def _tables(self) -> tuple[str, ...]:
         return (WORD_LABEL, LABEL_PAIR) + ((WORD_PAIR,) if self.pair == "word" else ())
@@ -120,24 +129,36 @@ class EmpiricalCRF(Estimator):
 
     def _choose_mu_oov(self, held_out: Corpus, counts: Counts) -> float:
         """The exponent that labels most held-out tokens right; of equals, the one nearest to 1."""
-        if held_out.labels is None or not held_out.n_tokens or not counts.n_tokens:
+        if held_out.labels is None:
+            raise InputError("the held-out sentences have no labels")
+        if not counts.n_tokens:
             return 1.0
-        factors = EmpiricalFactors(counts, self._context_templates())
+        trial = type(self)(**{**self.get_params(), "mu_oov": 1.0})
+        trial._restore(counts, {"mu_oov": 1.0})
         index = {label: i for i, label in enumerate(counts.labels)}
-        gold = np.array([index.get(label, -1) for label in held_out.labels.values])[held_out.labels.codes]
-
-        def right(mu_oov: float) -> int:
-            lattice = factors.lattice(held_out, mu_oov)
-            return int((decode.viterbi(lattice, self._n_threads()).labels(lattice) == gold).sum())
-
-        return max(MU_GRID, key=lambda mu_oov: (right(mu_oov), -abs(mu_oov - 1.0)))
+        right = dict.fromkeys(MU_GRID, 0)
+        for batch, lattice in trial._batches(held_out):
+            assert batch.labels is not None
+            gold = np.array([index.get(y, -1) for y in batch.labels.values])[batch.labels.codes]
+            is_unknown = trial.factors().look_up(batch.words.values).known[batch.words.codes] < 0
+            unknown = np.repeat(is_unknown, np.diff(lattice.positions))
+            for mu_oov in MU_GRID:
+                scaled = replace(lattice, scores=np.where(unknown, mu_oov, 1.0) * lattice.scores)
+                found = decode.viterbi(scaled, self._n_threads()).labels(scaled)
+                right[mu_oov] += int((found == gold).sum())
+        return max(MU_GRID, key=lambda mu_oov: (right[mu_oov], -abs(mu_oov - 1.0)))
 
     def _restore(self, counts: Counts, learned: dict[str, Any]) -> None:
+        self._take(counts)
+        self.mu_oov_ = float(learned["mu_oov"])
+        if not _is_exponent(self.mu_oov_):
+            raise ValueError(f"the exponent mu_oov is {self.mu_oov_}")
+        self._fitted_params = self.get_params()
+        self._contexts = self._context_templates()
+
+    def _take(self, counts: Counts) -> None:
         self.counts_ = counts
         self.classes_ = list(counts.labels)
-        self.mu_oov_ = float(learned["mu_oov"])
-        if not 0 < self.mu_oov_ < np.inf:
-            raise ValueError(f"the exponent mu_oov is {self.mu_oov_}")
         self._factors: EmpiricalFactors | None = None
 
     def _learned(self) -> dict[str, Any]:
@@ -149,7 +170,7 @@ class EmpiricalCRF(Estimator):
         """ψ and φ, derived from the counts when first asked for."""
         self._check_fitted()
         if self._factors is None:
-            self._factors = EmpiricalFactors(self.counts_, self._context_templates())
+            self._factors = EmpiricalFactors(self.counts_, self._contexts)
         return self._factors
 
     def _lattice(self, corpus: Corpus) -> Lattice:
@@ -162,7 +183,10 @@ class EmpiricalCRF(Estimator):
 
     def _context_templates(self) -> list[Context]:
         """EP1: each context by itself. ECRN: one context, the joint value of all."""
-        names = [self.contexts] if isinstance(self.contexts, str) else list(self.contexts)
+        listed = isinstance(self.contexts, Iterable) and not isinstance(self.contexts, str)
+        if not listed or not all(isinstance(name, str) for name in self.contexts):
+            raise InputError(f"contexts={self.contexts!r}: give a list of names, such as {SPELLING}")
+        names = list(self.contexts)
         contexts = [Context.parse(name) for name in names]
         if self.unknown == "signature" and contexts:
             return [Context(tuple(view for context in contexts for view in context.views))]
@@ -173,7 +197,9 @@ class EmpiricalCRF(Estimator):
             raise InputError(f"unknown={self.unknown!r}: choose from {', '.join(map(repr, UNKNOWN))}")
         if self.pair not in PAIR:
             raise InputError(f"pair={self.pair!r}: choose from {', '.join(map(repr, PAIR))}")
-        if self.mu_oov is not None and not 0 < self.mu_oov < np.inf:
-            raise InputError(f"mu_oov={self.mu_oov!r}: give a positive number, or None to choose it")
+        if self.mu_oov is not None and not _is_exponent(self.mu_oov):
+            raise InputError(
+                f"mu_oov={self.mu_oov!r}: give a number between 0 and 1000, or None to choose it"
+            )
         self._context_templates()
         self._n_threads()

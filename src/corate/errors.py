@@ -21,7 +21,11 @@ class ModelFileError(CorateError, ValueError):
 
 
 class ConstraintError(CorateError, ValueError):
-    """Constraints that no label sequence satisfies."""
+    """Constraints that no label sequence of a sentence satisfies."""
+
+    def __init__(self, sentence: int) -> None:
+        self.sentence = sentence
+        super().__init__(f"no label sequence satisfies the constraints in sentence {sentence}")
 
 
 class NotFittedError(CorateError, ValueError, AttributeError):

@@ -26,6 +26,8 @@ from corate.lattice import Lattice
 # Tokens that are decoded at a time: enough to be fast, few enough to keep lattices small.
 BATCH_TOKENS = 50_000
 
+MOST_THREADS = 1024
+
 # Where the class of a model file lives, by its name in the file.
 MODELS = {"EmpiricalCRF": "corate.empirical"}
 
@@ -38,6 +40,7 @@ class Estimator:
     counts_: Counts
     classes_: list[str]
     n_jobs: int
+    _fitted_params: dict[str, Any]  # as they were when the model was trained, whatever is set later
 
     # scikit-learn's manners --------------------------------------------------------------------------
 
@@ -60,7 +63,7 @@ class Estimator:
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters
-        changed = (f"{k}={v!r}" for k, v in self.get_params().items() if v != defaults[k].default)
+        changed = (f"{k}={v!r}" for k, v in self.get_params().items() if repr(v) != repr(defaults[k].default))
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def __sklearn_tags__(self) -> Any:  # pragma: no cover - the shape of the answer is scikit-learn's
@@ -78,9 +81,9 @@ class Estimator:
     def _n_threads(self) -> int:
         if self.n_jobs == -1:
             return os.cpu_count() or 1
-        if not isinstance(self.n_jobs, int) or self.n_jobs < 1:
-            raise InputError(f"n_jobs={self.n_jobs!r}: give a number of threads, or -1 for all cores")
-        return self.n_jobs
+        if not isinstance(self.n_jobs, (int, np.integer)) or not 1 <= self.n_jobs <= MOST_THREADS:
+            raise InputError(f"n_jobs={self.n_jobs!r}: give 1 to {MOST_THREADS} threads, or -1 for all cores")
+        return int(self.n_jobs)
 
     # What a model says of itself ---------------------------------------------------------------------
 
@@ -101,16 +104,20 @@ class Estimator:
         raise NotImplementedError
 
     def _restore(self, counts: Counts, learned: dict[str, Any]) -> None:
+        """Become the model of these counts and learned numbers, under the present parameters."""
         raise NotImplementedError
 
     # Decoding ----------------------------------------------------------------------------------------
 
-    def _batches(self, X: Any, constraints: Constraints | None) -> Iterator[tuple[Corpus, Lattice]]:
+    def _batches(
+        self, X: Any, constraints: Constraints | None = None, n_tokens: int = BATCH_TOKENS
+    ) -> Iterator[tuple[Corpus, Lattice]]:
+        """The sentences in batches of about n_tokens tokens, each with its lattice."""
         self._check_fitted()
         corpus = as_corpus(X)
         if constraints is not None:
             constraints.check(corpus, self.classes_)
-        targets = np.arange(BATCH_TOKENS, corpus.n_tokens, BATCH_TOKENS)
+        targets = np.arange(n_tokens, corpus.n_tokens, n_tokens)
         bounds = [0, *np.searchsorted(corpus.offsets, targets).tolist(), corpus.n_sentences]
         for first, last in pairwise(bounds):
             batch = corpus.select(first, last)
@@ -140,12 +147,26 @@ class Estimator:
             sentences += [tokens[a:b] for a, b in batch.spans()]
         return sentences
 
+    def predict_with_probability(
+        self, X: Any, constraints: Constraints | None = None
+    ) -> list[list[tuple[str, float]]]:
+        """The best label sequence of every sentence, each label with its marginal probability."""
+        sentences: list[list[tuple[str, float]]] = []
+        for batch, lattice in self._batches(X, constraints):
+            chosen = decode.viterbi(lattice, self._n_threads()).candidates
+            probabilities = decode.marginals(lattice, self._n_threads()).probabilities[chosen].tolist()
+            labels = [self.classes_[label] for label in lattice.labels[chosen].tolist()]
+            tokens = list(zip(labels, probabilities, strict=True))
+            sentences += [tokens[a:b] for a, b in batch.spans()]
+        return sentences
+
     def predict_nbest(
         self, X: Any, n: int = 5, constraints: Constraints | None = None
     ) -> list[list[tuple[list[str], float]]]:
         """The n best label sequences of every sentence with their probabilities, best first."""
+        decode.check_n(n)
         sentences: list[list[tuple[list[str], float]]] = []
-        for batch, lattice in self._batches(X, constraints):
+        for batch, lattice in self._batches(X, constraints, max(1, BATCH_TOKENS // n)):
             paths = decode.nbest(lattice, n, self._n_threads())
             log_z = decode.marginals(lattice, self._n_threads()).log_z
             ranked = [batch.split(lattice.labels[row], self.classes_) for row in paths.candidates]
@@ -158,15 +179,17 @@ class Estimator:
 
     def log_prob(self, X: Any, y: Any) -> list[float]:
         """log P(labels | sentence) of given label sequences; −inf for one that the model rules out."""
-        self._check_fitted()
         corpus = as_corpus(X, y)
-        assert corpus.labels is not None
-        index = {label: i for i, label in enumerate(self.classes_)}
-        codes = np.array([index.get(label, -1) for label in corpus.labels.values], np.int64)
-        lattice = self._lattice(corpus)
-        scores = decode.sequence_scores(lattice, codes[corpus.labels.codes])
-        log_z = decode.marginals(lattice, self._n_threads()).log_z
-        return [float(score) for score in scores - log_z]
+        if corpus.labels is None:
+            raise InputError("log_prob needs labels: give y, or a labelled Corpus")
+        index = {label: i for i, label in enumerate(getattr(self, "classes_", []))}
+        log_probs: list[float] = []
+        for batch, lattice in self._batches(corpus):
+            assert batch.labels is not None
+            codes = np.array([index.get(label, -1) for label in batch.labels.values], np.int32)
+            scores = decode.sequence_scores(lattice, codes[batch.labels.codes], self._n_threads())
+            log_probs += (scores - decode.marginals(lattice, self._n_threads()).log_z).tolist()
+        return log_probs
 
     def score(self, X: Any, y: Any = None) -> float:
         """Share of tokens labelled right."""
@@ -184,13 +207,17 @@ class Estimator:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file; an existing one is replaced only when the new one is whole."""
         self._check_fitted()
+        for values in self.counts_.vocabularies.values():
+            for value in values:
+                if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
+                    raise InputError(f"{value!r:.60} is no valid text (half of a surrogate pair): not saved")
         arrays: dict[str, modelfile.Array] = {}
         for name, table in self.counts_.tables.items():
             arrays[f"counts/{name}.ids"] = table.ids
             arrays[f"counts/{name}.n"] = table.n
         header = {
             "model": type(self).__name__,
-            "params": self.get_params(),
+            "params": self._fitted_params,
             "learned": self._learned(),
             "n_sentences": self.counts_.n_sentences,
         }
@@ -201,7 +228,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     """The model that `save` (or `corate train`) wrote. Nothing in the file is ever executed."""
     contents = modelfile.read(Path(path))
     name, params = contents.header.get("model"), contents.header.get("params")
-    if name not in MODELS or not isinstance(params, dict):
+    if not isinstance(name, str) or name not in MODELS or not isinstance(params, dict):
         raise ModelFileError(f"{path}: holds a model {name!r} that this version of corate does not know")
     cls = getattr(import_module(MODELS[name]), name)
     try:
@@ -209,7 +236,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         model._check_params()
         counts = _counts_of(contents, model._tables())
         model._restore(counts, contents.header["learned"])
-    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ModelFileError(f"{path}: not a sound model: {error}") from error
     return model
 
@@ -225,9 +252,9 @@ def _counts_of(contents: modelfile.Contents, names: tuple[str, ...]) -> Counts:
 
 
 def as_corpus(X: Any, y: Any = None) -> Corpus:
-    """A corpus as it is, a pair (X, y), or token lists with label lists."""
-    if isinstance(X, Corpus):
-        return X
-    if y is None and isinstance(X, tuple) and len(X) == 2:
-        X, y = X
-    return Corpus.from_sequences(X, y)
+    """A corpus as it is, or token lists with label lists."""
+    if not isinstance(X, Corpus):
+        return Corpus.from_sequences(X, y)
+    if y is not None:
+        raise InputError("a Corpus has its own labels: leave y out")
+    return X

@@ -99,7 +99,10 @@ class Evaluation:
             names += ["scheme", "strict", "precision", "recall", "f1"]
         title, scores = ("by_label", self.by_label) if self.spans is None else ("by_type", self.by_type)
         table = {name: score.to_json() for name, score in scores.items()}
-        return {name: getattr(self, name) for name in names} | {title: table}
+        confusion: dict[str, dict[str, int]] = {}
+        for (gold, label), count in sorted(self.confusion.items()):
+            confusion.setdefault(gold, {})[label] = count
+        return {name: getattr(self, name) for name in names} | {title: table, "confusion": confusion}
 
 
 def evaluate(

@@ -45,7 +45,9 @@ def explain(
         if i > 0:
             place = best[i - 1] - lattice.positions[i - 1], candidate - lattice.positions[i]
             rate = float(lattice.edge(i)[place])
-            reasons.append(Reason(_pair(classes[lattice.labels[best[i - 1]]], classes[label], rate), rate))
+            given = f" in {words[i - 1]!r} {word!r}" if lattice.edges[i + 1] > lattice.edges[i] else ""
+            pair = f"{classes[lattice.labels[best[i - 1]]]} before {classes[label]}{given}"
+            reasons.append(Reason(_pair(pair, rate), rate))
         here = range(int(lattice.positions[i]), int(lattice.positions[i + 1]))
         others = [(float(probabilities[c]), -c) for c in here if c != candidate and probabilities[c] > 0]
         runner_up = max(others, default=None)
@@ -81,7 +83,9 @@ def _times(prob: Conditional, context: int, label: int) -> str:
     return f"{support.get(label, 0):,} of {total:,} time{'' if total == 1 else 's'}"
 
 
-def _pair(before: str, label: str, rate: float) -> str:
-    if rate <= LOG_ZERO:
-        return f"{before} before {label} never occurred"
-    return f"{before} before {label} at {math.exp(rate):.2f}× the rate of chance"
+def _pair(pair: str, rate: float) -> str:
+    return (
+        f"{pair} never occurred"
+        if rate <= LOG_ZERO
+        else f"{pair} at {math.exp(rate):.2f}× the rate of chance"
+    )

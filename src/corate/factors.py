@@ -11,6 +11,7 @@ in a rate all three probabilities are conditioned on the same f, f′.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -21,20 +22,44 @@ Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 Ids = npt.NDArray[np.int32]
 
-# log 0 of a factor that was never observed: the limit ε → 0 of log ε. Far below any sum of real scores, so
-# a sequence with fewer unobserved factors wins, yet finite, so that among sequences with equally many the
-# observed factors decide; exp(LOG_ZERO) is exactly 0. (−∞ is kept for what constraints forbid.)
+# log 0 of a factor that was never observed: the limit ε → 0 of log ε. A sequence with fewer unobserved
+# factors wins (unless the observed ones differ by e^100000, which takes thousands of tokens), and among
+# sequences with equally many the observed ones decide; exp(LOG_ZERO) is exactly 0. −∞ is for constraints.
 LOG_ZERO = -1e5
+
+LABEL_BITS = 31  # labels are int32: a context and a label fit into one int64
 
 
 @dataclass(frozen=True)
-class Conditional:
-    """log P̃(y | f) for every context value f: rows offsets[f]:offsets[f + 1], sorted by label."""
+class LabelRows:
+    """Labels of every context value f with a score each: rows offsets[f]:offsets[f + 1], labels ascending."""
 
     offsets: Int
     labels: Ids
-    log_prob: Float
-    support: Int  # #(f, y)
+    scores: Float
+
+    @property
+    def lengths(self) -> Int:
+        return np.diff(self.offsets)
+
+    def rows(self, context: int) -> slice:
+        return slice(int(self.offsets[context]), int(self.offsets[context + 1]))
+
+    @cached_property
+    def _keys(self) -> Int:
+        contexts: Int = np.repeat(np.arange(len(self.lengths), dtype=np.int64), self.lengths)
+        return (contexts << LABEL_BITS) + self.labels
+
+    def find(self, context: npt.NDArray[np.integer], label: Ids) -> Int:
+        """Row of each (context, label), which must be there."""
+        return np.searchsorted(self._keys, (context.astype(np.int64) << LABEL_BITS) + label)
+
+
+@dataclass(frozen=True)
+class Conditional(LabelRows):
+    """scores = log P̃(y | f) and support = #(f, y)."""
+
+    support: Int
 
     @classmethod
     def from_table(cls, table: Table, n_contexts: int) -> Conditional:
@@ -46,13 +71,14 @@ class Conditional:
         log_prob = np.log(table.n / total[context])
         return cls(offsets, np.ascontiguousarray(table.field(1)), log_prob, table.n)
 
-    def rows(self, context: int) -> slice:
-        return slice(int(self.offsets[context]), int(self.offsets[context + 1]))
-
-    def find(self, context: Ids, label: Ids, n_labels: int) -> Int:
-        """Row of each (context, label), which must be there."""
-        keys = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets)) * n_labels + self.labels
-        return np.searchsorted(keys, context.astype(np.int64) * n_labels + label)
+    def followed_by(self, other: Conditional) -> Conditional:
+        """One for the context values of both; those of `other` are numbered after ours."""
+        return Conditional(
+            np.concatenate([self.offsets[:-1], other.offsets + self.offsets[-1]]),
+            np.concatenate([self.labels, other.labels]),
+            np.concatenate([self.scores, other.scores]),
+            np.concatenate([self.support, other.support]),
+        )
 
 
 def label_log_prob(table: Table, n_labels: int) -> Float:
@@ -82,19 +108,15 @@ class PairRates:
     log_rate: Float
 
     @classmethod
-    def from_table(cls, table: Table, left: Conditional, right: Conditional, n_labels: int) -> PairRates:
-        """From a table (f, f′, y, y′) and the unary probabilities of f and f′."""
+    def from_table(cls, table: Table, unary: Conditional) -> PairRates:
+        """From a table (f, f′, y, y′) and the probabilities P̃(y | f) of all values on either side."""
         f, f_next, y, y_next = table.ids.T
-        width = len(right.offsets) - 1
+        width = len(unary.lengths)
         keys, first = np.unique(f.astype(np.int64) * width + f_next, return_index=True)
         offsets = np.append(first, len(table.n))
         total = np.add.reduceat(table.n, first) if len(first) else np.empty(0, np.int64)
         log_joint = np.log(table.n / np.repeat(total, np.diff(offsets)))
-        log_rate = (
-            log_joint
-            - left.log_prob[left.find(f, y, n_labels)]
-            - right.log_prob[right.find(f_next, y_next, n_labels)]
-        )
+        log_rate = log_joint - unary.scores[unary.find(f, y)] - unary.scores[unary.find(f_next, y_next)]
         return cls(keys, width, offsets, np.ascontiguousarray(y), np.ascontiguousarray(y_next), log_rate)
 
     def find(self, f: Int, f_next: Int) -> Int:

@@ -1,6 +1,6 @@
 """The model file: one zip archive of JSON and npy members, stored uncompressed, checked before it is used.
 
-    manifest.json      format, version, the model's header, and size and sha256 of every other member
+    manifest.json      format, version, the model's header, and the sha256 of every other member
     word.json, y.json  vocabularies
     counts/*.npy       event tables
     (archive comment)  sha256 of all bytes before it
@@ -15,14 +15,16 @@ import contextlib
 import hashlib
 import io
 import json
+import math
 import os
 import stat
+import struct
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +35,8 @@ FORMAT = "corate model"
 VERSION = 1
 MANIFEST = "manifest.json"
 DIGEST_LENGTH = 64  # hexadecimal digits of a sha256
+BLOCK_BYTES = 1 << 20
+HEADER_BYTES = 1 << 16  # more than any header of npy version 1 has
 DTYPES = {"<i4": np.int32, "<i8": np.int64, "<f8": np.float64}
 EPOCH = (1980, 1, 1, 0, 0, 0)  # a zip member needs a time; none would be true of equal contents
 
@@ -48,66 +52,90 @@ class Contents:
 
 # Writing ---------------------------------------------------------------------------------------------
 
+Member = list[bytes | memoryview]  # pieces that make up its bytes, so that arrays need not be copied
+
 
 def write(
     path: Path, header: dict[str, Any], texts: Mapping[str, list[str]], arrays: Mapping[str, Array]
 ) -> None:
     """Write a model file, or leave what is there untouched."""
-    members = {f"{name}.json": _json(values) for name, values in texts.items()}
+    members: dict[str, Member] = {f"{name}.json": [_json(values)] for name, values in texts.items()}
     members |= {f"{name}.npy": _npy(array) for name, array in arrays.items()}
+    members = dict(sorted(members.items()))
     manifest = {
         "format": FORMAT,
         "version": VERSION,
         "header": header,
-        "members": {
-            name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-            for name, data in sorted(members.items())
-        },
+        "members": {name: {"sha256": _digest(pieces)} for name, pieces in members.items()},
     }
-    replace_file(path, _archive({MANIFEST: _json(manifest), **dict(sorted(members.items()))}))
+    with replacing(path) as file:
+        write_archive(file, {MANIFEST: [_json(manifest)], **members})
 
 
-def _archive(members: Mapping[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        for name, data in members.items():
-            archive.writestr(zipfile.ZipInfo(name, EPOCH), data)
+def write_archive(file: BinaryIO, members: Mapping[str, Member]) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        for name, pieces in members.items():
+            with archive.open(zipfile.ZipInfo(name, EPOCH), "w", force_zip64=True) as member:
+                for piece in pieces:
+                    member.write(piece)
         archive.comment = b"0" * DIGEST_LENGTH
-    body = buffer.getvalue()[:-DIGEST_LENGTH]
-    return body + hashlib.sha256(body).hexdigest().encode()
+    end = file.seek(-DIGEST_LENGTH, io.SEEK_END)
+    file.seek(0)
+    digest = hashlib.sha256()
+    while end > 0:
+        block = file.read(min(end, BLOCK_BYTES))
+        digest.update(block)
+        end -= len(block)
+    file.write(digest.hexdigest().encode())
+
+
+def _digest(pieces: Member) -> str:
+    digest = hashlib.sha256()
+    for piece in pieces:
+        digest.update(piece)
+    return digest.hexdigest()
 
 
 def _json(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), sort_keys=True).encode()
+    # NumPy's numbers and arrays are not JSON's: tolist() makes them Python's.
+    return json.dumps(
+        value, ensure_ascii=True, separators=(",", ":"), sort_keys=True, default=lambda array: array.tolist()
+    ).encode()
 
 
-def _npy(array: Array) -> bytes:
+def _npy(array: Array) -> Member:
     buffer = io.BytesIO()
-    little = array.astype(array.dtype.newbyteorder("<"), copy=False)
-    np.lib.format.write_array(buffer, np.ascontiguousarray(little), allow_pickle=False)
-    return buffer.getvalue()
+    little = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False))
+    np.lib.format.write_array_header_1_0(buffer, np.lib.format.header_data_from_array_1_0(little))
+    return [buffer.getvalue(), little.reshape(-1).data.cast("B") if little.size else b""]
 
 
-def replace_file(path: Path, data: bytes) -> None:
-    """Put data at path in one step: temporary file in the same folder, fsync, rename, fsync of the folder."""
-    path = path.resolve()
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to that takes the place of `path` in one step, or not at all.
+
+    It is a temporary file in the same folder; then fsync, rename, fsync of the folder.
+    """
+    try:
+        path = path.resolve(strict=False)
+    except (OSError, RuntimeError) as error:
+        raise ModelFileError(f"{path}: cannot be written: a loop of links") from error
     if path.exists() and not path.is_file():
         kind = "a directory" if path.is_dir() else "not a regular file"
         raise ModelFileError(f"{path}: {kind}: give the name of a file to write the model to")
+    temporary: str | None = None
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    except OSError as error:
-        raise ModelFileError(f"{path}: cannot be written: {error.strerror}") from error
-    try:
-        with os.fdopen(descriptor, "wb") as file:
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name[:40]}.", suffix=".tmp", dir=path.parent)
+        with os.fdopen(descriptor, "w+b") as file:
             os.fchmod(descriptor, _mode(path))
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(descriptor)
         Path(temporary).replace(path)
     except BaseException as error:
-        with contextlib.suppress(OSError):
-            Path(temporary).unlink()
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                Path(temporary).unlink()
         if isinstance(error, OSError):
             raise ModelFileError(f"{path}: cannot be written: {error.strerror}") from error
         raise
@@ -135,18 +163,26 @@ def _sync_folder(folder: Path) -> None:
 # Reading ---------------------------------------------------------------------------------------------
 
 
+def is_model(path: Path) -> bool:
+    """Whether a file looks like a model of whatever version, sound or not."""
+    with path.open("rb") as file:
+        start = file.read(200)
+    return start.startswith(b"PK\x03\x04") and MANIFEST.encode() in start and FORMAT.encode() in start
+
+
 def read(path: Path) -> Contents:
     """Read a model file; whatever is wrong with it is one `ModelFileError`."""
     try:
         data = path.read_bytes()
-    except OSError as error:
-        raise ModelFileError(f"{path}: cannot be read: {error.strerror}") from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise ModelFileError(f"{path}: cannot be read: {getattr(error, 'strerror', error)}") from error
     try:
         return _parse(data)
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from None
     except (
         zipfile.BadZipFile,
+        struct.error,
         ValueError,
         KeyError,
         TypeError,
@@ -163,7 +199,7 @@ def _parse(data: bytes) -> Contents:
     members = _members(data)
     if MANIFEST not in members:
         raise ModelFileError("not a corate model file")
-    manifest = json.loads(members.pop(MANIFEST))
+    manifest = json.loads(bytes(members.pop(MANIFEST)))
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ModelFileError("not a corate model file")
     if manifest.get("version") != VERSION:
@@ -172,33 +208,37 @@ def _parse(data: bytes) -> Contents:
             f"version {VERSION}: train again, or install the corate that wrote it"
         )
     _check_members(members, manifest["members"])
-    body, digest = data[:-DIGEST_LENGTH], data[-DIGEST_LENGTH:]
-    if hashlib.sha256(body).hexdigest().encode() != digest:
+    whole = memoryview(data)
+    if hashlib.sha256(whole[:-DIGEST_LENGTH]).hexdigest().encode() != whole[-DIGEST_LENGTH:]:
         raise ModelFileError("damaged: the checksum of the file does not match")
     texts = {n.removesuffix(".json"): _texts(n, d) for n, d in members.items() if n.endswith(".json")}
     arrays = {n.removesuffix(".npy"): _array(n, d) for n, d in members.items() if n.endswith(".npy")}
+    if not isinstance(manifest["header"], dict):
+        raise ModelFileError("damaged: the header is not an object")
     return Contents(manifest["header"], texts, arrays)
 
 
-def _members(data: bytes) -> dict[str, bytes]:
-    """All members. Only stored ones are read, so that no archive unpacks to more than its own size."""
+def _members(data: bytes) -> dict[str, memoryview]:
+    """All members, as parts of the file's bytes: no archive unpacks to more than its own size."""
     try:
-        archive = zipfile.ZipFile(io.BytesIO(data))
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            infos = archive.infolist()
     except zipfile.BadZipFile:
         raise ModelFileError("damaged: the file ends too early or its directory is broken") from None
-    with archive:
-        infos = archive.infolist()
-        for info in infos:
-            if info.compress_type != zipfile.ZIP_STORED or info.file_size > len(data) or info.flag_bits & 1:
-                raise ModelFileError(f"damaged: member {info.filename!r} is not plainly stored")
-        if len({info.filename for info in infos}) != len(infos) or sum(i.file_size for i in infos) > len(
-            data
-        ):
-            raise ModelFileError("damaged: members overlap")
-        return {info.filename: archive.read(info) for info in infos}
+    members: dict[str, memoryview] = {}
+    for info in infos:
+        if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1:
+            raise ModelFileError(f"damaged: member {info.filename!r} is not plainly stored")
+        # A member's bytes follow its local header: 30 bytes, the name, and an extra field.
+        lengths = struct.unpack_from("<HH", data, info.header_offset + 26)
+        start = info.header_offset + 30 + sum(lengths)
+        members[info.filename] = memoryview(data)[start : start + info.file_size]
+    if len(members) != len(infos):
+        raise ModelFileError("damaged: a member is there twice")
+    return members
 
 
-def _check_members(members: Mapping[str, bytes], listed: Mapping[str, Mapping[str, Any]]) -> None:
+def _check_members(members: Mapping[str, memoryview], listed: Mapping[str, Mapping[str, Any]]) -> None:
     if set(members) != set(listed):
         raise ModelFileError(
             f"damaged: members {sorted(set(members) ^ set(listed))} are missing or not listed"
@@ -208,25 +248,25 @@ def _check_members(members: Mapping[str, bytes], listed: Mapping[str, Mapping[st
             raise ModelFileError(f"damaged: the checksum of member {name!r} does not match")
 
 
-def _texts(name: str, data: bytes) -> list[str]:
-    values = json.loads(data)
+def _texts(name: str, data: memoryview) -> list[str]:
+    values = json.loads(bytes(data))
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise ModelFileError(f"damaged: member {name!r} is not a list of strings")
     return values
 
 
-def _array(name: str, data: bytes) -> Array:
+def _array(name: str, data: memoryview) -> Array:
     """An npy member whose header says just what its bytes can hold."""
-    buffer = io.BytesIO(data)
+    buffer = io.BytesIO(data[:HEADER_BYTES])
     if np.lib.format.read_magic(buffer) != (1, 0):
         raise ModelFileError(f"damaged: member {name!r} is of another npy version")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(buffer)
+    try:
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(buffer)
+    except Exception as error:  # NumPy parses the header as Python, which fails in many ways
+        raise ModelFileError(f"damaged: member {name!r} has no readable header") from error
     rest = data[buffer.tell() :]
     if dtype.str not in DTYPES or fortran or any(n < 0 for n in shape):
         raise ModelFileError(f"damaged: member {name!r} has dtype {dtype.str} or order that no model has")
-    size = dtype.itemsize
-    for n in shape:
-        size *= n
-    if size != len(rest):
-        raise ModelFileError(f"damaged: member {name!r} has {len(rest)} bytes where its shape needs {size}")
-    return np.frombuffer(rest, dtype).astype(DTYPES[dtype.str]).reshape(shape)
+    if dtype.itemsize * math.prod(shape) != len(rest):
+        raise ModelFileError(f"damaged: member {name!r} has {len(rest)} bytes, not those of shape {shape}")
+    return np.frombuffer(rest, dtype).astype(DTYPES[dtype.str], copy=False).reshape(shape)

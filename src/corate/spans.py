@@ -116,6 +116,11 @@ def valid_transition(previous: str | None, following: str | None, scheme: str) -
     return boundary.continues or (closed and opened)
 
 
+def in_scheme(label: str, scheme: str) -> bool:
+    """Whether the scheme has such a label: `O`, or one of its prefixes, usually with a type."""
+    return label == OUTSIDE or _split(label)[0] in _rules(scheme).prefixes - {OUTSIDE}
+
+
 def detect_scheme(labels: Iterable[str | Sequence[str]]) -> str | None:
     """The scheme of these labels, or of these sentences of labels; None if they are not all span labels.
 

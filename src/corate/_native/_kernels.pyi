@@ -31,6 +31,19 @@ def marginals(
     n_threads: int,
     /,
 ) -> None: ...
+def sequence_scores(
+    sentences: I64,
+    positions: I64,
+    labels: I32,
+    scores: F64,
+    pair: F64,
+    edges: I64,
+    edge_scores: F64,
+    wanted: I32,
+    score: F64,
+    n_threads: int,
+    /,
+) -> None: ...
 def nbest(
     sentences: I64,
     positions: I64,

@@ -118,6 +118,22 @@ class ForwardBackward {
     std::vector<double> alpha_, beta_, terms_;
 };
 
+// Σ score(y_i) + Σ edge(y_i-1, y_i) of given labels; impossible where one of them is no candidate.
+inline double sequence_score(const Lattice &x, int64_t s, const int32_t *labels) {
+    double score = 0.0;
+    int64_t before = -1;
+    for (int64_t i = x.sentences[s]; i < x.sentences[s + 1]; ++i) {
+        const int32_t *begin = x.labels + x.positions[i], *end = x.labels + x.positions[i + 1];
+        const int32_t *found = std::find(begin, end, labels[i]);
+        if (found == end) return kImpossible;
+        const int64_t q = found - x.labels;
+        if (before >= 0) score += x.edge(before, q, i);
+        score += x.scores[q];
+        before = q;
+    }
+    return score;
+}
+
 // The n best paths into every candidate, from the n best into each candidate before it.
 // Order: higher score, then lower label, read from the last position back.
 class NBest {
@@ -137,10 +153,10 @@ class NBest {
         for (int64_t i = first + 1; i < last; ++i)
             for (int64_t q = x.positions[i]; q < x.positions[i + 1]; ++q) {
                 collect(x.positions[i - 1], x.positions[i], beam,
-                        [&](int64_t p) { return x.edge(p, q, i) + x.scores[q]; }, n);
+                        [&](int64_t p) { return x.edge(p, q, i); }, x.scores[q], n);
                 beam(q) = steps_;
             }
-        collect(x.positions[last - 1], x.positions[last], beam, [](int64_t) { return 0.0; }, n);
+        collect(x.positions[last - 1], x.positions[last], beam, [](int64_t) { return 0.0; }, 0.0, n);
         const std::vector<Step> ends = steps_;
         for (size_t k = 0; k < ends.size(); ++k) {
             scores[int64_t(k) * x.n_sentences + s] = ends[k].score;
@@ -159,15 +175,16 @@ class NBest {
         int64_t candidate, rank; // the path that this one prolongs
     };
 
-    template <class Beam, class Gain>
-    void collect(int64_t begin, int64_t end, Beam beam, Gain gain, int64_t n) {
+    // Scores are added in the order in which Viterbi adds them, so that the best path is the same.
+    template <class Beam, class Edge>
+    void collect(int64_t begin, int64_t end, Beam beam, Edge edge, double own, int64_t n) {
         steps_.clear();
-        for (int64_t p = begin; p < end; ++p) {
-            const double g = gain(p);
-            if (g == kImpossible) continue;
+        for (int64_t p = begin; p < end && own != kImpossible; ++p) {
+            const double e = edge(p);
+            if (e == kImpossible) continue;
             const auto &paths = beam(p);
             for (size_t rank = 0; rank < paths.size(); ++rank)
-                steps_.push_back({paths[rank].score + g, p, int64_t(rank)});
+                steps_.push_back({paths[rank].score + e + own, p, int64_t(rank)});
         }
         auto better = [](const Step &a, const Step &b) {
             if (a.score != b.score) return a.score > b.score;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include <nanobind/nanobind.h>
@@ -16,6 +17,8 @@ using namespace corate;
 template <class T> using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T> using Out = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+constexpr int64_t kMostPaths = 1'000'000; // also keeps n × positions far from overflow
 
 static void require(bool holds, const char *message) {
     if (!holds) throw std::invalid_argument(message);
@@ -60,8 +63,12 @@ template <class Kernel, class Run> static void for_each_sentence(int64_t n, int 
         }
     };
     std::vector<std::thread> threads;
-    for (int64_t t = 1; t < std::min<int64_t>(n_threads, (n + block - 1) / block); ++t)
-        threads.emplace_back(work);
+    try {
+        for (int64_t t = 1; t < std::min<int64_t>(n_threads, (n + block - 1) / block); ++t)
+            threads.emplace_back(work);
+    } catch (const std::system_error &) {
+        // No more threads to be had: those that there are do the work.
+    }
     work();
     for (auto &thread : threads) thread.join();
     if (error) std::rethrow_exception(error);
@@ -92,11 +99,24 @@ NB_MODULE(_kernels, m) {
         });
     });
 
+    m.def("sequence_scores", [](In<int64_t> sentences, In<int64_t> positions, In<int32_t> labels,
+                                In<double> scores, Matrix pair, In<int64_t> edges, In<double> edge_scores,
+                                In<int32_t> wanted, Out<double> score, int n_threads) {
+        const Lattice x = view(sentences, positions, labels, scores, pair, edges, edge_scores);
+        require(int64_t(wanted.size()) == x.n_positions, "a label is needed for every position");
+        require(int64_t(score.size()) == x.n_sentences, "`score` needs a place for every sentence");
+        nb::gil_scoped_release release;
+        struct None {};
+        for_each_sentence<None>(x.n_sentences, n_threads, [&](None &, int64_t s) {
+            score.data()[s] = sequence_score(x, s, wanted.data());
+        });
+    });
+
     m.def("nbest", [](In<int64_t> sentences, In<int64_t> positions, In<int32_t> labels, In<double> scores,
                       Matrix pair, In<int64_t> edges, In<double> edge_scores, Out<int64_t> paths,
                       Out<double> best, int64_t n, int n_threads) {
         const Lattice x = view(sentences, positions, labels, scores, pair, edges, edge_scores);
-        require(n > 0, "n must be at least 1");
+        require(n > 0 && n <= kMostPaths, "n must be between 1 and a million");
         require(int64_t(paths.size()) == n * x.n_positions, "`paths` needs n places for every position");
         require(int64_t(best.size()) == n * x.n_sentences, "`best` needs n places for every sentence");
         nb::gil_scoped_release release;

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from corate.constraints import Constraints
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 FORMAT_NAMES = ("conll", "conllu", "wordtag", "jsonl", "text")
@@ -41,6 +43,19 @@ def label_option(command: Command) -> Command:
     )(command)
 
 
+def valid_option(command: Command) -> Command:
+    return click.option(
+        "--valid", type=click.Choice(SCHEME_NAMES), help="Only label sequences that are valid in this scheme."
+    )(command)
+
+
+def valid_spans(scheme: str | None) -> Constraints | None:
+    """What --valid asks of label sequences."""
+    from corate.constraints import Constraints
+
+    return None if scheme is None else Constraints(scheme=scheme)
+
+
 def model_option(command: Command) -> Command:
     return click.option(
         "-m", "--model", "model_path", required=True, metavar="MODEL", help="Model file, from corate train."
@@ -49,7 +64,7 @@ def model_option(command: Command) -> Command:
 
 def threads_option(command: Command) -> Command:
     return click.option(
-        "--threads", default=1, show_default=True, type=click.IntRange(1), help="Threads for decoding."
+        "--threads", default=1, show_default=True, type=click.IntRange(1, 1024), help="Threads for decoding."
     )(command)
 
 
@@ -58,7 +73,9 @@ def console(stderr: bool = False) -> Console:
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    return Console(stderr=stderr, highlight=False, soft_wrap=True, width=None if stream.isatty() else 200)
+    width = None if stream.isatty() else 200
+    # Words and labels may look like markup: nothing that is printed is read as such.
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=True, width=width)
 
 
 def table(*headers: str, title: str | None = None) -> Table:

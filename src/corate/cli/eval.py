@@ -16,6 +16,8 @@ from corate.cli.common import (
     plural,
     table,
     threads_option,
+    valid_option,
+    valid_spans,
 )
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="How labels make spans; auto finds out, none scores tokens only.",
 )
+@valid_option
 @click.option(
     "--errors", default=10, show_default=True, type=click.IntRange(0), help="Most frequent errors to show."
 )
@@ -48,6 +51,7 @@ def eval_(
     as_json: bool,
     as_conlleval: bool,
     scheme: str,
+    valid: str | None,
     errors: int,
     format_: str | None,
     encoding: str,
@@ -75,9 +79,8 @@ def eval_(
     sentences = [s for s in read(file, format_, label=label, encoding=encoding) if len(s)]
     words = [sentence.words for sentence in sentences]
     gold = [sentence.labels or [] for sentence in sentences]
-    result = evaluate(
-        gold, crf.predict(words), words, set(crf.counts_.words), None if scheme == "none" else scheme
-    )
+    predicted = crf.predict(words, valid_spans(valid))
+    result = evaluate(gold, predicted, words, set(crf.counts_.words), None if scheme == "none" else scheme)
     if as_json:
         click.echo(json.dumps(result.to_json(), ensure_ascii=False))
     elif as_conlleval:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from corate.cli.common import console, megabytes, plural, table
-from corate.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -88,11 +87,10 @@ def _word_facts(crf: EmpiricalCRF, word: str) -> dict[str, Any]:
     factors = crf.factors()
     if word in factors.index:
         rows = factors.word.rows(factors.index[word])
-        labels, log_prob = factors.word.labels[rows], factors.word.log_prob[rows]
+        labels, log_prob = factors.word.labels[rows], factors.word.scores[rows]
         times: list[int | None] = list(factors.word.support[rows].tolist())
     else:
-        values = tuple(int(spelling.ids([word])[0]) for spelling in factors.spelling)
-        labels, log_prob = factors.unknown_candidates(values)
+        labels, log_prob = factors.unknown_candidates(tuple(factors.look_up([word]).values[0].tolist()))
         times = [None] * len(labels)
     entries = [
         {
@@ -112,7 +110,7 @@ def _word_facts(crf: EmpiricalCRF, word: str) -> dict[str, Any]:
 
 
 def _print(out: Console, facts: dict[str, Any], path: str, top: int) -> None:
-    out.print(f"[bold]{path}[/]  {facts['model']}, {megabytes(path)}")
+    out.print(f"{path}  {facts['model']}, {megabytes(path)}", style="bold")
     out.print(
         f"{plural(facts['sentences'], 'sentence')}, {plural(facts['tokens'], 'token')}, "
         f"{plural(facts['words'], 'distinct word')}, {plural(len(facts['labels']), 'label')}"
@@ -144,10 +142,9 @@ def _print(out: Console, facts: dict[str, Any], path: str, top: int) -> None:
 
 
 def _print_word(out: Console, facts: dict[str, Any]) -> None:
-    if not facts["entries"]:
-        raise InputError(f"the model says nothing about {facts['word']!r}")
     state = "known" if facts["known"] else "unknown: judged by its contexts"
-    out.print(f"[bold]{facts['word']}[/]  {state}\n{' · '.join(facts['contexts'])}")
+    out.print(f"{facts['word']}  {state}", style="bold")
+    out.print(" · ".join(facts["contexts"]))
     entries = table("label", "probability", "rate", "times")
     for entry in facts["entries"]:
         times = "–" if entry["times"] is None else f"{entry['times']:,}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,14 +12,16 @@ import click
 
 from corate.cli.common import (
     FORMAT_NAMES,
-    SCHEME_NAMES,
     console,
     format_options,
+    label_option,
     model_option,
     plural,
     threads_option,
+    valid_option,
+    valid_spans,
 )
-from corate.errors import InputError
+from corate.errors import ConstraintError, InputError
 
 if TYPE_CHECKING:
     from corate.formats import Format, Sentence
@@ -33,14 +36,15 @@ BATCH_TOKENS = 20_000
 @click.option("--to", type=click.Choice(FORMAT_NAMES), help="Format of the output, if not that of the input.")
 @click.option("--marginals", is_flag=True, help="Add the probability of each label.")
 @click.option(
-    "--nbest", type=click.IntRange(1), metavar="N", help="The N best label sequences of a sentence."
+    "--nbest",
+    type=click.IntRange(1, 1_000_000),
+    metavar="N",
+    help="The N best label sequences of a sentence.",
 )
-@click.option("--scheme", type=click.Choice(SCHEME_NAMES), help="Only valid label sequences of this scheme.")
+@valid_option
 @click.option("--flush", is_flag=True, help="Write each sentence as soon as it is read (for pipes).")
 @format_options
-@click.option(
-    "--label", metavar="FIELD", help="CoNLL-U: the field to fill, upos (default), xpos or feats:NAME."
-)
+@label_option
 @threads_option
 @click.option("-q", "--quiet", is_flag=True, help="No summary.")
 def tag(
@@ -49,7 +53,7 @@ def tag(
     to: str | None,
     marginals: bool,
     nbest: int | None,
-    scheme: str | None,
+    valid: str | None,
     flush: bool,
     format_: str | None,
     encoding: str,
@@ -59,28 +63,29 @@ def tag(
 ) -> None:
     """Label text: the input's columns and comments stay, and a column with the label is added.
 
-    Plain text is written as two columns, word and label. In CoNLL-U the label fills its own field, in
-    word/tag lines it replaces the tag, in JSON lines it is the key "predicted". Without FILE, standard
-    input is read.
+    An old label is a column like any other unless --label says where it is. Plain text is written as two
+    columns, word and label. In CoNLL-U the label fills its own field, in word/tag lines it replaces the
+    tag, in JSON lines it is the key "predicted". Without FILE, standard input is read.
 
     \b
     Example:
       echo "The dog barks ." | corate tag -m pos.model
-      corate tag -m ner.model --scheme IOB2 --marginals news.conll > news.tagged
+      corate tag -m ner.model --valid IOB2 --marginals news.conll > news.tagged
     """
     from corate.estimator import load
     from corate.formats import open_format, read
 
     crf = load(model_path)
     crf.set_params(n_jobs=threads)
-    reader = read(file, format_, label=None if to else label, labelled=False, encoding=encoding)
-    writer = reader.format if to is None else open_format(to, label, labelled=False)
-    labeller = Labeller(crf, writer, marginals, nbest, scheme)
+    reader = read(file, format_, label=label, labelled=False, encoding=encoding)
+    writer = reader.format if to is None else open_format(to, labelled=False)
+    labeller = Labeller(crf, writer, reader.source, marginals, nbest, valid)
+    encoder = codecs.getincrementalencoder(encoding)()
     started, n_tokens = time.perf_counter(), 0
     for batch in _batches(reader, 1 if flush else BATCH_TOKENS):
         n_tokens += sum(map(len, batch))
         for text in labeller(batch):
-            _write(text, encoding)
+            _write(text, encoder)
         if flush:
             sys.stdout.buffer.flush()
     sys.stdout.buffer.flush()
@@ -98,36 +103,38 @@ class Labeller:
         self,
         crf: Any,
         writer: Format,
+        source: str,
         marginals: bool = False,
         nbest: int | None = None,
-        scheme: str | None = None,
+        valid: str | None = None,
     ) -> None:
-        from corate.constraints import Constraints
-
-        self.crf, self.writer, self.marginals, self.nbest = crf, writer, marginals, nbest
-        self.constraints = None if scheme is None else Constraints(scheme=scheme)
         if marginals and nbest is not None:
             raise click.UsageError("--marginals and --nbest do not go together: choose one")
+        self.crf, self.writer, self.source = crf, writer, source
+        self.marginals, self.nbest, self.constraints = marginals, nbest, valid_spans(valid)
 
     def __call__(self, sentences: Sequence[Sentence]) -> Iterator[str]:
         words = [sentence.words for sentence in sentences]
-        if self.nbest is not None:
-            yield from self._nbest(sentences, words, self.nbest)
-            return
-        labels = self.crf.predict(words, self.constraints)
-        if not self.marginals:
-            yield from map(self.writer.write, sentences, labels)
-            return
-        for sentence, best, tokens in zip(
-            sentences, labels, self.crf.predict_marginals(words, self.constraints), strict=True
-        ):
-            probabilities = [token[label] for token, label in zip(tokens, best, strict=True)]
-            yield self.writer.write(sentence, best, probabilities)
+        try:
+            if self.nbest is not None:
+                return self._nbest(sentences, self.crf.predict_nbest(words, self.nbest, self.constraints))
+            if self.marginals:
+                return self._marginals(sentences, self.crf.predict_with_probability(words, self.constraints))
+            return map(self.writer.write, sentences, self.crf.predict(words, self.constraints))
+        except ConstraintError as error:
+            line = sentences[error.sentence].line
+            raise InputError("no label sequence satisfies the constraints", self.source, line) from error
 
-    def _nbest(self, sentences: Sequence[Sentence], words: list[list[str]], n: int) -> Iterator[str]:
-        for sentence, ranked in zip(
-            sentences, self.crf.predict_nbest(words, n, self.constraints), strict=True
-        ):
+    def _marginals(
+        self, sentences: Sequence[Sentence], labelled: list[list[tuple[str, float]]]
+    ) -> Iterator[str]:
+        for sentence, tokens in zip(sentences, labelled, strict=True):
+            yield self.writer.write(sentence, [y for y, _ in tokens], [p for _, p in tokens])
+
+    def _nbest(
+        self, sentences: Sequence[Sentence], every: list[list[tuple[list[str], float]]]
+    ) -> Iterator[str]:
+        for sentence, ranked in zip(sentences, every, strict=True):
             if not len(sentence):
                 yield self.writer.write(sentence, [])
                 continue
@@ -135,7 +142,9 @@ class Labeller:
                 comment = f"nbest = {rank} probability = {probability:.6g}"
                 text = self.writer.write(sentence, labels, comment=comment)
                 # The last sentence of a file may lack the blank line that keeps its copies apart.
-                yield text if self.writer.name == "jsonl" or text.endswith("\n\n") else text + "\n"
+                yield (
+                    text if self.writer.name == "jsonl" or text.endswith(("\n\n", "\n\r\n")) else text + "\n"
+                )
 
 
 def _batches(sentences: Iterable[Sentence], n_tokens: int) -> Iterator[list[Sentence]]:
@@ -151,10 +160,9 @@ def _batches(sentences: Iterable[Sentence], n_tokens: int) -> Iterator[list[Sent
         yield batch
 
 
-def _write(text: str, encoding: str) -> None:
+def _write(text: str, encoder: codecs.IncrementalEncoder) -> None:
     try:
-        sys.stdout.buffer.write(text.encode(encoding))
+        sys.stdout.buffer.write(encoder.encode(text))
     except UnicodeEncodeError as error:
-        raise InputError(
-            f"the label {text[error.start : error.end]!r} cannot be written in {encoding}: try utf-8"
-        ) from error
+        label = text[error.start : error.end]
+        raise InputError(f"the label {label!r} cannot be written in {error.encoding}: try utf-8") from error

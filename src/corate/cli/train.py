@@ -15,6 +15,8 @@ import click
 from corate.cli.common import console, format_options, label_option, megabytes, plural
 from corate.errors import InputError
 
+NAME_BYTES = 255  # what file systems allow
+
 # What --model stands for: the class's parameter `unknown`.
 MODELS = {"ep1": "mean", "ecrn": "signature"}
 
@@ -97,18 +99,22 @@ def train(
 
 def check_target(path: Path) -> None:
     """Fail before the work rather than after it, and never replace a file that is not a model."""
+    from corate.modelfile import is_model
+
     if path.is_dir():
         raise InputError("is a directory: give the name of a file to write the model to", str(path))
     if not path.parent.is_dir():
         raise InputError(f"the folder {str(path.parent)!r} does not exist: create it first", str(path))
     if not os.access(path.parent, os.W_OK):
         raise InputError(f"no permission to write into the folder {str(path.parent)!r}", str(path))
+    if path.is_symlink() and not path.exists():
+        raise InputError("a link that leads nowhere: give another name for the model", str(path))
+    if len(os.fsencode(path.name)) > NAME_BYTES:
+        raise InputError(f"the name is longer than {NAME_BYTES} bytes: give a shorter one", str(path))
     if path.exists():
         if not path.is_file():
             raise InputError("not a regular file: give another name for the model", str(path))
-        with path.open("rb") as file:
-            start = file.read(4)
-        if start not in (b"", b"PK\x03\x04"):
+        if path.stat().st_size and not is_model(path):
             raise InputError("exists and is not a model: remove it, or give another name", str(path))
 
 
@@ -144,7 +150,7 @@ def _progress(files: tuple[str, ...], show: bool) -> Iterator[Callable[[int], An
 def _summarise(crf: Any, path: str, seconds: float) -> None:
     counts = crf.counts_
     console(stderr=True).print(
-        f"[bold]{path}[/]  {plural(counts.n_sentences, 'sentence')}, {plural(counts.n_tokens, 'token')}, "
+        f"{path}  {plural(counts.n_sentences, 'sentence')}, {plural(counts.n_tokens, 'token')}, "
         f"{plural(len(counts.labels), 'label')}, {seconds:.2f} s "
         f"({counts.n_tokens / seconds:,.0f} tokens/s), {megabytes(path)}"
     )

@@ -27,7 +27,7 @@ class Sentence:
     columns: list[list[str]]  # observed columns; columns[0] are the words
     labels: list[str] | None = None  # None for text that is still to be labelled
     lines: list[str] = field(default_factory=list)  # raw, without "\n" (a "\r" before it stays)
-    places: list[int] = field(default_factory=list)  # index in `lines` of each token's line
+    places: Sequence[int] = ()  # index in `lines` of each token's line
     line: int = 1  # number in the file of lines[0], from 1
     format: str = ""  # name of the format that it was read in
 
@@ -51,6 +51,7 @@ class Format(ABC):
 
     def __init__(self, label: str | None = None, *, labelled: bool = True) -> None:
         self.label, self.labelled = label, labelled
+        self._writable: dict[str, set[str]] = {}
 
     @abstractmethod
     def read(self, lines: Iterable[str], source: str) -> Iterator[Sentence]:
@@ -70,12 +71,15 @@ class Format(ABC):
         and `comment` precedes the sentence.
         """
         _check_lengths(sentence, labels, probabilities, comment)
-        if sentence.format != self.name:
-            lines = self.compose(sentence, labels, probabilities, comment) if len(sentence) else []
-        elif labels is None:
-            lines = sentence.lines
-        else:
-            lines = self.annotate(sentence, labels, probabilities, comment)
+        try:
+            if sentence.format != self.name:
+                lines = self.compose(sentence, labels, probabilities, comment) if len(sentence) else []
+            elif labels is None:
+                lines = sentence.lines
+            else:
+                lines = self.annotate(sentence, labels, probabilities, comment)
+        except InputError as error:
+            raise InputError(f"in the sentence of line {sentence.line}: {error}") from error
         return "".join([line + "\n" for line in lines])
 
     @abstractmethod
@@ -100,10 +104,13 @@ class Format(ABC):
 
     def check_writable(self, kind: str, values: Iterable[str], forbidden: str) -> None:
         """Values that would read back as something else are refused: empty, or with a forbidden character."""
-        for value in set(values):
-            if not value.strip(" ") or any(character in value for character in forbidden):
+        checked = self._writable.setdefault(forbidden, set())
+        for value in set(values) - checked:
+            if not value.strip(" ") or any(character in value for character in forbidden + "\0"):
                 what = f"the {kind} {shortened(value)} cannot be written in the format {self.name}"
                 raise InputError(f"{what}: use --to jsonl")
+            if kind == "label":  # there are few labels, and many words
+                checked.add(value)
 
 
 def _check_lengths(
@@ -142,12 +149,23 @@ def shortened(text: str, width: int = 40) -> str:
     return repr(text if len(text) <= width else text[: width - 1] + "…")
 
 
+# How a line begins that may be blank or open a paragraph; all others are plain text, which is quick to see.
+UNSURE = frozenset(["", " ", "\t", "\r", "-"])
+
+
 def paragraphs(
     lines: Iterable[str], opens: Callable[[str], bool] = lambda line: False
 ) -> Iterator[tuple[int, list[str]]]:
-    """Lines up to the blank line after some text (or before a line that `opens`), with the first's number."""
+    """Lines up to the blank line after some text (or before a line that `opens`), with the first's number.
+
+    Only lines that begin with `-` are asked whether they open a paragraph.
+    """
     first, group, has_text = 1, list[str](), False
     for number, line in enumerate(lines, 1):
+        if line[:1] not in UNSURE:
+            group.append(line)
+            has_text = True
+            continue
         blank = is_blank(line)
         if group and opens(line):
             yield first, group

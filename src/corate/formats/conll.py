@@ -41,7 +41,10 @@ class _Layout:
 
 
 class Conll(Format):
-    """`label` is the number of the label's column, from 1, or from −1 backwards; the last by default."""
+    """`label` is the number of the label's column, from 1, or from −1 backwards.
+
+    It is the last by default; text that is still to be labelled has one only if it is given.
+    """
 
     name = "conll"
     extensions = (".conll", ".iob", ".bio", ".tsv", ".crf")
@@ -49,7 +52,7 @@ class Conll(Format):
     def __init__(self, label: str | None = None, *, labelled: bool = True) -> None:
         super().__init__(label, labelled=labelled)
         number = "-1" if label is None else label
-        if not re.fullmatch(r"-?[1-9][0-9]*", number):
+        if not re.fullmatch(r"-?[1-9][0-9]{0,5}", number):
             raise InputError(f"label column {number!r}: give a number from 1 on, or -1 for the last column")
         self._label_column = int(number)
 
@@ -71,7 +74,7 @@ class Conll(Format):
     def _layout(self, text: str, source: str, line: int) -> _Layout:
         separator = "\t" if "\t" in text else " "
         width = len(_Layout(separator).cells(text))
-        if not self.labelled:
+        if not self.labelled and self.label is None:
             return _Layout(separator, width)
         if width == 1:
             raise InputError(f"no label: the row {shortened(text)} has one column only", source, line)
@@ -82,10 +85,9 @@ class Conll(Format):
         return _Layout(separator, width, column - 1 if column > 0 else width + column)
 
     def _sentence(self, first: int, lines: list[str], layout: _Layout, source: str) -> Sentence:
-        rows = _token_rows(first, lines, layout, source)
-        columns = [list(column) for column in zip(*rows.values(), strict=True)]
+        columns, places = _plain_columns(lines, layout) or _columns(first, lines, layout, source)
         labels = columns.pop(layout.label) if columns and layout.label is not None else []
-        sentence = Sentence(columns, labels if self.labelled else None, lines, list(rows), first, self.name)
+        sentence = Sentence(columns, labels if self.labelled else None, lines, places, first, self.name)
         _refuse_empty("word", sentence.words, sentence, source)
         _refuse_empty("label", labels, sentence, source)
         return sentence
@@ -104,8 +106,11 @@ class Conll(Format):
         separator = _separator(lines[top])
         self.check_writable("label", labels, separator + "\t\r\n")
         for place, cells in zip(sentence.places, _joined([labels], probabilities, separator), strict=True):
-            text, end = cut_return(lines[place])
-            lines[place] = text + separator + cells + end
+            line = lines[place]
+            if line.endswith("\r"):
+                lines[place] = line[:-1] + separator + cells + "\r"
+            else:
+                lines[place] = line + separator + cells
         if comment is not None:
             lines.insert(top, _comment_row(comment, lines[top], _Layout(separator)))
         return lines
@@ -122,6 +127,8 @@ class Conll(Format):
         forbidden = "\t\r\n" if len(columns) > 1 else " \t\r\n"
         for column in columns:
             self.check_writable("value", column, forbidden)
+        if any(map(_is_docstart, sentence.words)):
+            raise InputError("the word '-DOCSTART-' cannot be written in the format conll: use --to jsonl")
         comments = [] if comment is None else [comment_line(comment)]
         return [*comments, *_joined(columns, probabilities, "\t"), ""]
 
@@ -130,8 +137,22 @@ def _is_docstart(line: str) -> bool:
     return line.startswith("-") and DOCSTART.match(line) is not None
 
 
-def _token_rows(first: int, lines: list[str], layout: _Layout, source: str) -> dict[int, list[str]]:
-    """Cells of the rows that are tokens, by their place in `lines`."""
+def _plain_columns(lines: list[str], layout: _Layout) -> tuple[list[list[str]], range] | None:
+    """Columns of a paragraph of token rows and nothing else, as most are; None where a closer look is due."""
+    rows = lines if lines[-1] else lines[:-1]
+    if not rows or rows[0].startswith(("#", "-DOCSTART-")):
+        return None
+    cells = [row.split(layout.separator) for row in rows]
+    if {*map(len, cells)} != {layout.width} or (layout.separator == " " and "\t" in "".join(rows)):
+        return None
+    columns = [*map(list, zip(*cells, strict=True))]
+    if "\r" in "".join(columns[-1]) or any("" in column for column in columns):
+        return None
+    return columns, range(len(rows))
+
+
+def _columns(first: int, lines: list[str], layout: _Layout, source: str) -> tuple[list[list[str]], list[int]]:
+    """Columns of the rows that are tokens, and their places in `lines`."""
     rows: dict[int, list[str]] = {}
     for place, line in enumerate(lines):
         text = line[:-1] if line.endswith("\r") else line
@@ -142,16 +163,16 @@ def _token_rows(first: int, lines: list[str], layout: _Layout, source: str) -> d
             rows[place] = cells
         elif rows or not text.startswith("#"):
             raise InputError(_misfit(text, len(cells), layout), source, first + place)
-    return rows
+    return [list(column) for column in zip(*rows.values(), strict=True)], list(rows)
 
 
 def _misfit(text: str, width: int, layout: _Layout) -> str:
     if layout.separator == " " and "\t" in text:
         return f"a tab in a file whose columns are separated by blanks: {shortened(text)}"
-    return f"{_columns(width)} where the first row has {layout.width}: {shortened(text)}"
+    return f"{_count(width)} where the first row has {layout.width}: {shortened(text)}"
 
 
-def _columns(number: int) -> str:
+def _count(number: int) -> str:
     return "1 column" if number == 1 else f"{number} columns"
 
 
@@ -174,6 +195,8 @@ def _joined(
 ) -> list[str]:
     if probabilities is not None:
         columns = [*columns, [f"{p:.4f}" for p in probabilities]]
+    if len(columns) == 1:
+        return list(columns[0])
     return [separator.join(cells) for cells in zip(*columns, strict=True)]
 
 

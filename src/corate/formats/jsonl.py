@@ -82,7 +82,7 @@ class Jsonl(Format):
 
 def _record(line: str, where: tuple[str, int]) -> dict[str, Any]:
     try:
-        record = json.loads(line)
+        record = json.loads(line, parse_constant=_refuse)
         if ESCAPED_SURROGATE.search(line):
             _dumped(record).encode("utf-8")
     except json.JSONDecodeError as error:
@@ -96,6 +96,10 @@ def _record(line: str, where: tuple[str, int]) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise InputError(f'not a JSON object: {_shown(record)}, expected {{"tokens": […], …}}', *where)
     return record
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
 
 
 def _list(record: dict[str, Any], key: str, where: tuple[str, int]) -> list[Any]:
@@ -138,5 +142,8 @@ def _dumped(value: object) -> str:
 
 
 def _shown(value: object) -> str:
-    text = _dumped(value)
+    try:
+        text = _dumped(value)
+    except RecursionError:
+        return "something nested too deeply"
     return text if len(text) <= 40 else text[:39] + "…"

@@ -45,7 +45,7 @@ def open_blocks(
     blocks = _raw_blocks(path, source)
     if progress is not None:
         blocks = _reported(blocks, progress)
-    return _split(_decoded(_unpacked(blocks, source), encoding, source))
+    return _split(_decoded(_unpacked(blocks, source), encoding, source), source)
 
 
 def source_name(path: str | Path) -> str:
@@ -129,6 +129,8 @@ def _decoded(blocks: Iterable[bytes], encoding: str, source: str) -> Iterator[st
             decoder.setstate(state)
             before = decoder.decode(block[: max(0, error.start - len(state[0]))])
             raise _undecodable(error, encoding, source, line + before.count("\n")) from error
+        except UnicodeError as error:  # a codec that says no more, such as UTF-16 without its mark
+            raise InputError(f"not {encoding}: {error}", source, line) from error
         if at_start and text:
             text, at_start = text.removeprefix("\ufeff"), False
         if "\0" in text:
@@ -152,14 +154,27 @@ def _undecodable(error: UnicodeDecodeError, encoding: str, source: str, line: in
     return InputError(f"byte 0x{bad[0]:02x} is not {encoding}: try --encoding {hint}", source, line)
 
 
-def _split(texts: Iterable[str]) -> Iterator[list[str]]:
+def _split(texts: Iterable[str], source: str) -> Iterator[list[str]]:
     unfinished: list[str] = []  # pieces of the last line, joined once it is complete
+    n_lines = 0
     for text in texts:
         lines = text.split("\n")
         unfinished.append(lines[0])
         if len(lines) > 1:
             lines[0] = "".join(unfinished)
             unfinished = [lines.pop()]
-            yield lines
+            yield _checked(lines, source, n_lines)
+            n_lines += len(lines)
     if last := "".join(unfinished):
-        yield [last]
+        yield _checked([last], source, n_lines)
+
+
+def _checked(lines: list[str], source: str, before: int) -> list[str]:
+    """A return that ends no line is not text: the file has the line ends of old Macs, or is damaged."""
+    if "\r" in "".join(lines):
+        for number, line in enumerate(lines, before + 1):
+            if "\r" in line[:-1]:
+                raise InputError(
+                    "a carriage return inside a line: end lines with \\n or \\r\\n", source, number
+                )
+    return lines

@@ -18,4 +18,4 @@ FORMATS: dict[str, type[Format]] = {
 def open_format(name: str, label: str | None = None, *, labelled: bool = True) -> Format:
     if name not in FORMATS:
         raise InputError(f"unknown format {name!r}: give one of {', '.join(FORMATS)}")
-    return FORMATS[name](label, labelled=labelled)
+    return FORMATS[name](None if label is None else str(label), labelled=labelled)
