@@ -11,6 +11,7 @@ corate trains by its own command; the peers read and write with the plainest cod
 
 from __future__ import annotations
 
+import gc
 import json
 import pickle
 import random
@@ -115,6 +116,7 @@ def corate_files(model: Path) -> TagFile:
     from corate import load, read
     from corate.cli.tag import Labeller
 
+    gc.disable()  # as the command does
     crf = load(model)
     crf.predict(WARM_UP)
 

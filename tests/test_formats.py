@@ -267,7 +267,7 @@ def test_options_that_make_no_sense(name: str, label: str | None, labelled: bool
 @given(text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), seed=st.integers())
 def test_lines_end_at_newlines_alone_however_the_bytes_arrive(text: str, seed: int) -> None:
     """Against str.split, for bytes that arrive in random pieces through a pipe, packed or not."""
-    text = text.lstrip("\ufeff")
+    text = text.lstrip("\ufeff").replace("\r", "\r\n")  # a return inside a line is refused
     source = random.Random(seed)
     encoding = source.choice(["utf-8", "utf-16", "gb18030"])
     data = text.encode("utf-8-sig" if encoding == "utf-8" else encoding)

@@ -105,12 +105,15 @@ class Conll(Format):
         top = sentence.places[0]
         separator = _separator(lines[top])
         self.check_writable("label", labels, separator + "\t\r\n")
-        for place, cells in zip(sentence.places, _joined([labels], probabilities, separator), strict=True):
-            line = lines[place]
-            if line.endswith("\r"):
-                lines[place] = line[:-1] + separator + cells + "\r"
-            else:
-                lines[place] = line + separator + cells
+        added = _joined([labels], probabilities, separator)
+        if isinstance(sentence.places, range):  # plain rows, of which none ends in a return
+            lines[: len(added)] = [
+                line + separator + cells for line, cells in zip(lines, added, strict=False)
+            ]
+        else:
+            for place, cells in zip(sentence.places, added, strict=True):
+                text, end = cut_return(lines[place])
+                lines[place] = text + separator + cells + end
         if comment is not None:
             lines.insert(top, _comment_row(comment, lines[top], _Layout(separator)))
         return lines
