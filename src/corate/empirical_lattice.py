@@ -81,7 +81,8 @@ class EmpiricalFactors:
         return rates
 
     def look_up(self, words: Sequence[str]) -> Words:
-        known = np.fromiter((self.index.get(word, -1) for word in words), np.int64, len(words))
+        get = self.index.get
+        known = np.array([get(word, -1) for word in words], np.int64)
         unknown = [word for word, i in zip(words, known.tolist(), strict=True) if i < 0]
         values = np.empty((len(unknown), len(self._contexts)), np.int64)
         if unknown:

@@ -80,7 +80,7 @@ class Format(ABC):
                 lines = self.annotate(sentence, labels, probabilities, comment)
         except InputError as error:
             raise InputError(f"in the sentence of line {sentence.line}: {error}") from error
-        return "".join([line + "\n" for line in lines])
+        return "\n".join(lines) + "\n" if lines else ""
 
     @abstractmethod
     def annotate(

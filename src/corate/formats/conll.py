@@ -17,12 +17,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 
 from corate.errors import InputError
 from corate.formats.base import Format, Sentence, comment_line, cut_return, is_blank, paragraphs, shortened
 
-DOCSTART = re.compile(r"-DOCSTART-(?=[ \t\r]|$)")
+DOCSTART = "-DOCSTART-"
+IS_DOCSTART = re.compile(DOCSTART + r"(?=[ \t\r]|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,13 @@ class Conll(Format):
     def read(self, lines: Iterable[str], source: str) -> Iterator[Sentence]:
         lines = iter(lines)
         head, layout = self._head(lines, source)
-        for first, group in paragraphs(chain(head, lines), _is_docstart):
-            yield self._sentence(first, group, layout, source)
+        for first, group in _runs(chain(head, lines)):
+            plain = self._plain_sentence(first, group, layout)
+            if plain is not None:
+                yield plain
+                continue
+            for offset, lines_ in paragraphs(group, _is_docstart):
+                yield self._sentence(first + offset - 1, lines_, layout, source)
 
     def _head(self, lines: Iterator[str], source: str) -> tuple[list[str], _Layout]:
         """Lines up to the first row that is surely a token, and the layout that it shows."""
@@ -84,8 +90,25 @@ class Conll(Format):
             raise InputError(message, source, line)
         return _Layout(separator, width, column - 1 if column > 0 else width + column)
 
+    def _plain_sentence(self, first: int, lines: list[str], layout: _Layout) -> Sentence | None:
+        """A sentence of sound token rows and nothing else, as most are; None where a closer look is due."""
+        rows = lines if lines[-1] else lines[:-1]
+        if not rows or rows[0].startswith("#"):
+            return None
+        cells = [row.split(layout.separator) for row in rows]
+        if {*map(len, cells)} != {layout.width} or (layout.separator == " " and "\t" in "".join(rows)):
+            return None
+        columns = [*map(list, zip(*cells, strict=True))]
+        if "\r" in "".join(columns[-1]):
+            return None
+        labels = [] if layout.label is None else columns.pop(layout.label)
+        if not all(map(str.strip, columns[0])) or not all(map(str.strip, labels)) or DOCSTART in columns[0]:
+            return None
+        places = range(len(rows))
+        return Sentence(columns, labels if self.labelled else None, lines, places, first, self.name)
+
     def _sentence(self, first: int, lines: list[str], layout: _Layout, source: str) -> Sentence:
-        columns, places = _plain_columns(lines, layout) or _columns(first, lines, layout, source)
+        columns, places = _columns(first, lines, layout, source)
         labels = columns.pop(layout.label) if columns and layout.label is not None else []
         sentence = Sentence(columns, labels if self.labelled else None, lines, places, first, self.name)
         _refuse_empty("word", sentence.words, sentence, source)
@@ -137,21 +160,23 @@ class Conll(Format):
 
 
 def _is_docstart(line: str) -> bool:
-    return line.startswith("-") and DOCSTART.match(line) is not None
+    return line.startswith("-") and IS_DOCSTART.match(line) is not None
 
 
-def _plain_columns(lines: list[str], layout: _Layout) -> tuple[list[list[str]], range] | None:
-    """Columns of a paragraph of token rows and nothing else, as most are; None where a closer look is due."""
-    rows = lines if lines[-1] else lines[:-1]
-    if not rows or rows[0].startswith(("#", "-DOCSTART-")):
-        return None
-    cells = [row.split(layout.separator) for row in rows]
-    if {*map(len, cells)} != {layout.width} or (layout.separator == " " and "\t" in "".join(rows)):
-        return None
-    columns = [*map(list, zip(*cells, strict=True))]
-    if "\r" in "".join(columns[-1]) or any("" in column for column in columns):
-        return None
-    return columns, range(len(rows))
+def _runs(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """Lines up to the first empty one after some text, as soon as it is there, and the first's number."""
+    first, group = 1, list[str]()
+    for has_text, run in groupby(lines, bool):
+        if has_text:
+            group += run
+            continue
+        for n_empty, line in enumerate(run):
+            group.append(line)
+            if n_empty == 0 and len(group) > 1:
+                yield first, group
+                first, group = first + len(group), []
+    if group:
+        yield first, group
 
 
 def _columns(first: int, lines: list[str], layout: _Layout, source: str) -> tuple[list[list[str]], list[int]]:
@@ -180,9 +205,7 @@ def _count(number: int) -> str:
 
 
 def _refuse_empty(what: str, cells: list[str], sentence: Sentence, source: str) -> None:
-    if all(map(str.strip, cells)):  # quick, but it takes U+00A0, which is text, for empty
-        return
-    for cell, place in zip(cells, sentence.places, strict=True):
+    for cell, place in zip(cells, sentence.places, strict=bool(cells)):
         if not cell.strip(" "):
             message = f"empty {what} in the row {shortened(sentence.lines[place])}"
             raise InputError(message, source, sentence.line + place)

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from corate.errors import InputError
 from corate.formats.base import is_blank, split_blanks
-from corate.formats.conll import DOCSTART
+from corate.formats.conll import IS_DOCSTART
 from corate.formats.conllu import N_FIELDS
 from corate.formats.lines import source_name
 from corate.formats.table import FORMATS
@@ -80,7 +80,7 @@ def _by_content(head: _Head, labelled: bool, source: str) -> str:
 
 def _head(text: str) -> _Head:
     lines = [line.removesuffix("\r").lstrip(" \t") for line in text.removesuffix("\n").split("\n")]
-    lines = [line for line in lines if not DOCSTART.match(line)]
+    lines = [line for line in lines if not IS_DOCSTART.match(line)]
     without_comments = [line for line in lines if not line.startswith("#")]
     if not all(map(is_blank, without_comments)):
         lines = without_comments

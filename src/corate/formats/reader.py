@@ -9,7 +9,7 @@ from pathlib import Path
 from corate.corpus import Corpus
 from corate.errors import InputError
 from corate.formats.base import Format, Sentence, is_blank
-from corate.formats.conll import DOCSTART
+from corate.formats.conll import IS_DOCSTART
 from corate.formats.detect import detect
 from corate.formats.lines import Progress, open_blocks, source_name
 from corate.formats.table import open_format
@@ -64,7 +64,7 @@ def _head(blocks: Iterator[list[str]]) -> list[str]:
     head: list[str] = []
     for lines in blocks:
         head += lines
-        if not all(is_blank(line) or line.startswith("#") or DOCSTART.match(line) for line in lines):
+        if not all(is_blank(line) or line.startswith("#") or IS_DOCSTART.match(line) for line in lines):
             break
     return head
 
