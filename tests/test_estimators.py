@@ -8,17 +8,19 @@ import pytest
 from sklearn.base import clone
 
 import checks
-from corate import EmpiricalCRF
+from corate import EmpiricalCRF, Tagger
+from corate.estimator import Estimator
 
 ESTIMATORS = [
     EmpiricalCRF(unknown="mean"),
     EmpiricalCRF(unknown="signature"),
     EmpiricalCRF(unknown="signature", pair="word", contexts=("suffix2", "shape")),
     EmpiricalCRF(unknown="mean", pair="word", mu_oov=1.5),
+    Tagger(weights="fixed"),
 ]
 
 
 @pytest.mark.parametrize("check", checks.ALL, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
-def test_estimator(estimator: EmpiricalCRF, check: checks.Check, tmp_path: Path) -> None:
+def test_estimator(estimator: Estimator, check: checks.Check, tmp_path: Path) -> None:
     check(clone(estimator), tmp_path)

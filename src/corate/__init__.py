@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from corate.evaluate import Evaluation
     from corate.formats import read, read_corpus
     from corate.sample import load_sample
+    from corate.tagger import Tagger
 
 __version__ = "0.1.0"
 
@@ -41,6 +42,7 @@ _ROOMS = {
     "InputError": "errors",
     "ModelFileError": "errors",
     "NotFittedError": "errors",
+    "Tagger": "tagger",
     "load": "estimator",
     "load_sample": "sample",
     "read": "formats",
@@ -58,6 +60,7 @@ __all__ = [
     "InputError",
     "ModelFileError",
     "NotFittedError",
+    "Tagger",
     "load",
     "load_sample",
     "read",

@@ -46,6 +46,17 @@ class Column:
         index = {value: i for i, value in enumerate(values)}
         return cls(np.fromiter(map(index.__getitem__, strings), np.int32, len(strings)), values)
 
+    @classmethod
+    def join(cls, parts: Sequence[Column]) -> Column:
+        values = list(dict.fromkeys(chain.from_iterable(part.values for part in parts)))
+        index = {value: i for i, value in enumerate(values)}
+        codes = [np.array([index[v] for v in part.values], np.int32)[part.codes] for part in parts]
+        return cls(np.concatenate([np.empty(0, np.int32), *codes]), values)
+
+    def take(self, codes: Codes) -> Column:
+        """The strings that this column has at the given places."""
+        return Column(self.codes[codes], self.values)
+
     def select(self, first: int, last: int) -> Column:
         """Tokens first … last − 1, and no other values than theirs."""
         used, codes = np.unique(self.codes[first:last], return_inverse=True)
@@ -124,6 +135,21 @@ class Corpus:
             _offsets(map(len, sentences)),
         )
 
+    @classmethod
+    def join(cls, parts: Sequence[Corpus]) -> Corpus:
+        """Corpora end to end."""
+        if len(parts) == 1:
+            return parts[0]
+        columns = [Column.join(each) for each in zip(*(part.columns for part in parts), strict=True)]
+        labels = [part.labels for part in parts if part.labels is not None]
+        ends = np.cumsum([0, *(part.n_tokens for part in parts)])
+        offsets = [part.offsets[1:] + end for part, end in zip(parts, ends, strict=False)]
+        return cls(
+            tuple(columns) or (Column.from_strings([]),),
+            Column.join(labels) if len(labels) == len(parts) else None,
+            np.concatenate([[0], *offsets]).astype(np.int64),
+        )
+
     def split(self, codes: npt.NDArray[np.int32], values: Sequence[str]) -> list[list[str]]:
         """One string per token, cut into sentences: `values[codes[t]]`."""
         strings = [values[code] for code in codes.tolist()]
@@ -134,6 +160,13 @@ class Corpus:
         begins = np.zeros(self.n_tokens + 1, bool)
         begins[self.offsets] = True
         return begins[:-1]
+
+    def neighbours(self, offset: int) -> tuple[Offsets, npt.NDArray[np.bool_]]:
+        """For each token the place of its neighbour, and whether that is in the same sentence."""
+        sentence = np.repeat(np.arange(self.n_sentences), np.diff(self.offsets))
+        place = np.clip(np.arange(self.n_tokens) + offset, 0, self.n_tokens - 1)
+        moved = np.arange(self.n_tokens) + offset
+        return place, (place == moved) & (sentence[place] == sentence)
 
     def spans(self) -> Iterator[tuple[int, int]]:
         bounds = self.offsets.tolist()

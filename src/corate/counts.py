@@ -3,6 +3,7 @@
 An event is a row of ids: context values first, then labels. A table's name lists its fields,
 
     word.y              (word, label)                       #(x, y)
+    word-1.shape.y      (word before, shape, label)         #(f, y) of the context word-1,shape
     y.y                 (label, next label)                 #(y, y′)
     word-1.word.y.y     (word, next word, label, label)     #(x, x′, y, y′)
 
@@ -20,6 +21,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from corate.contexts import Atom, view
 from corate.corpus import Column, Corpus
 from corate.errors import CorateError, InputError
 
@@ -31,7 +33,9 @@ WORD_LABEL = "word.y"
 LABEL_PAIR = "y.y"
 WORD_PAIR = "word-1.word.y.y"
 
+OUTSIDE = "\0"  # the value of every view beyond the sentence; no text has this character
 KEY_BITS = 63
+NEVER_COUNTED = "cannot subtract events that were never counted"
 MOST = 1 << 53  # counts up to here are exact as floating-point numbers, too
 
 
@@ -47,6 +51,9 @@ class Table:
         """Tally rows given column by column, each counting once or n times; rows that sum to 0 vanish."""
         if len(columns[0]) == 0:
             return cls(np.empty((0, len(columns)), np.int32), np.empty(0, np.int64))
+        widths = [max(1, int(column.max()).bit_length()) for column in columns]
+        if n is None and sum(widths) <= KEY_BITS:
+            return cls._of_packed(columns, widths)
         key = reduce(_append_field, columns[1:], columns[0].astype(np.int64))
         if n is None:
             _, first, total = np.unique(key, return_index=True, return_counts=True)
@@ -57,6 +64,20 @@ class Table:
         ids = np.stack([column[first] for column in columns], axis=1).astype(np.int32)
         kept = total != 0
         return cls(np.ascontiguousarray(ids[kept]), total[kept].astype(np.int64))
+
+    @classmethod
+    def _of_packed(cls, columns: Sequence[npt.NDArray[np.integer]], widths: Sequence[int]) -> Table:
+        """The quick way: all fields in one integer, sorted, and taken apart again."""
+        key = _packed(np.stack(columns, axis=1), widths)
+        key.sort()
+        first = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
+        total = np.diff(np.append(first, len(key)))
+        key = key[first]
+        ids = np.empty((len(key), len(columns)), np.int32)
+        for k in range(len(columns) - 1, -1, -1):
+            ids[:, k] = key & ((1 << widths[k]) - 1)
+            key >>= widths[k]
+        return cls(ids, total)
 
     def field(self, k: int) -> Ids:
         return self.ids[:, k]
@@ -87,13 +108,44 @@ class Table:
         ids = np.concatenate([self.ids, other.ids])
         return Table.of(list(ids.T), np.concatenate([self.n, other.n]))
 
-    def __neg__(self) -> Table:
-        return Table(self.ids, -self.n)
+    def __sub__(self, other: Table) -> Table:
+        """Events of `other` taken away, all of which must be here."""
+        if not len(other.n):
+            return self
+        widths = (
+            [
+                max(1, int(max(a.max(), b.max())).bit_length())
+                for a, b in zip(self.ids.T, other.ids.T, strict=True)
+            ]
+            if len(self.n)
+            else []
+        )
+        if not widths or sum(widths) > KEY_BITS:
+            left = Table.of(list(np.concatenate([self.ids, other.ids]).T), np.concatenate([self.n, -other.n]))
+        else:
+            key, taken = _packed(self.ids, widths), _packed(other.ids, widths)
+            place = np.minimum(np.searchsorted(key, taken), len(key) - 1)
+            if (key[place] != taken).any():
+                raise CorateError(NEVER_COUNTED)
+            n = self.n.copy()
+            n[place] -= other.n
+            left = Table(self.ids[n != 0], n[n != 0])
+        if (left.n < 0).any():
+            raise CorateError(NEVER_COUNTED)
+        return left
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Table):
             return NotImplemented
         return np.array_equal(self.ids, other.ids) and np.array_equal(self.n, other.n)
+
+
+def _packed(ids: Ids, widths: Sequence[int]) -> Tally:
+    """All fields of each row in one integer, in the order of the rows."""
+    key = np.zeros(len(ids), np.int64)
+    for k, width in enumerate(widths):
+        key = (key << width) | ids[:, k]
+    return key
 
 
 def _append_field(key: Tally, column: npt.NDArray[np.integer]) -> Tally:
@@ -118,7 +170,7 @@ class Counts:
 
     @property
     def words(self) -> Vocabulary:
-        return self.vocabularies["word"]
+        return [word for word in self.vocabularies["word"] if word != OUTSIDE]
 
     @property
     def n_tokens(self) -> int:
@@ -131,7 +183,8 @@ class Counts:
     @classmethod
     def empty(cls, names: Iterable[str]) -> Counts:
         tables = {name: Table.of([np.empty(0, np.int32)] * len(fields(name))) for name in names}
-        return cls({"word": [], "y": []}, tables, 0)
+        keys = {vocabulary_of(field) for name in tables for field in fields(name)} | {"word", "y"}
+        return cls({key: [] for key in sorted(keys)}, tables, 0)
 
     def check(self) -> None:
         """Check counts that come from outside for all that the rest relies on, or raise ValueError."""
@@ -164,10 +217,16 @@ class Counts:
 
     def __sub__(self, other: Counts) -> Counts:
         left, right = _share_vocabularies(self, other)
-        tables = {name: table + -right.tables[name] for name, table in left.tables.items()}
-        if self.n_sentences < other.n_sentences or any((table.n < 0).any() for table in tables.values()):
-            raise CorateError("cannot subtract events that were never counted")
+        if self.n_sentences < other.n_sentences:
+            raise CorateError(NEVER_COUNTED)
+        tables = {name: table - right.tables[name] for name, table in left.tables.items()}
         return _prune(Counts(left.vocabularies, tables, self.n_sentences - other.n_sentences))
+
+    def without(self, other: Counts) -> Counts:
+        """`self - other` with the vocabularies of `self`, so that ids stay what they are."""
+        left, right = _share_vocabularies(self, other)
+        tables = {name: table - right.tables[name] for name, table in left.tables.items()}
+        return Counts(left.vocabularies, tables, self.n_sentences - other.n_sentences)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Counts):
@@ -205,24 +264,55 @@ def count(corpus: Corpus, names: Iterable[str]) -> Counts:
     """Count the events of these tables in a labelled corpus (one that fits into memory; see engines)."""
     if corpus.labels is None:
         raise InputError("the corpus has no labels: counting needs a label for every token")
-    words, word = _sorted_column(corpus.words)
+    names = list(names)
     labels, label = _sorted_column(corpus.labels)
-    # Tokens t and t + 1 are a pair unless a sentence begins at t + 1.
-    left = np.flatnonzero(~corpus.begins()[1:])
-    columns = {"word": word, "y": label}
+    atoms = [Atom.parse(field) for name in names for field in fields(name) if field != "y"]
+    vocabularies = {"y": labels}
+    columns: dict[str, Ids] = {}
+    for name in dict.fromkeys(["word", *(atom.view for atom in atoms)]):
+        looks_outside = any(atom.view == name and atom.offset for atom in atoms) and not _pairs_only(
+            names, name
+        )
+        vocabularies[name], columns[name] = _view_column(corpus.words, name, looks_outside)
 
     def events(name: str) -> list[Ids]:
         each = fields(name)
-        if each.count("y") == 1:
-            return [columns[field] for field in each]
-        first_label = each.index("y")
-        return [
-            columns[vocabulary_of(field)][left if field.endswith("-1") or k == first_label else left + 1]
-            for k, field in enumerate(each)
-        ]
+        n_labels = each.count("y")
+        if n_labels == 1:
+            return [*(_at(corpus, columns, Atom.parse(field)) for field in each[:-1]), label]
+        # Tokens t and t + 1 are a pair unless a sentence begins at t + 1.
+        left = np.flatnonzero(~corpus.begins()[1:])
+        contexts = [columns[vocabulary_of(f)][left + (not f.endswith("-1"))] for f in each[:-2]]
+        return [*contexts, label[left], label[left + 1]]
 
     tables = {name: Table.of(events(name)) for name in names}
-    return Counts({"word": words, "y": labels}, tables, int(np.count_nonzero(np.diff(corpus.offsets))))
+    return Counts(vocabularies, tables, int(np.count_nonzero(np.diff(corpus.offsets))))
+
+
+def _pairs_only(names: Iterable[str], view_name: str) -> bool:
+    """Whether neighbours are looked at in tables of label pairs alone, which never leave the sentence."""
+    return not any(
+        vocabulary_of(field) == view_name and field != view_name
+        for name in names
+        if fields(name).count("y") == 1
+        for field in fields(name)
+    )
+
+
+def _view_column(words: Column, name: str, looks_outside: bool) -> tuple[Vocabulary, Ids]:
+    """A view's sorted vocabulary and its value at each token; OUTSIDE comes first where it is needed."""
+    if name != "word":
+        words = Column.from_strings(list(map(view(name), words.values))).take(words.codes)
+    values, ids = _sorted_column(words)
+    return ([OUTSIDE, *values], ids + np.int32(1)) if looks_outside else (values, ids)
+
+
+def _at(corpus: Corpus, columns: Mapping[str, Ids], atom: Atom) -> Ids:
+    """The view's value at each token's neighbour, 0 (OUTSIDE) beyond the sentence."""
+    if atom.offset == 0:
+        return columns[atom.view]
+    place, inside = corpus.neighbours(atom.offset)
+    return np.where(inside, columns[atom.view][place], np.int32(0))
 
 
 def _sorted_column(column: Column) -> tuple[Vocabulary, Ids]:

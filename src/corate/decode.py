@@ -90,6 +90,21 @@ def marginals(x: Lattice, n_threads: int = 1, kernel: str | None = None) -> Marg
     return Marginals(probabilities, log_z)
 
 
+def expectations(
+    x: Lattice, values: Float, n_threads: int = 1, kernel: str | None = None
+) -> tuple[Marginals, Float]:
+    """Marginals, and for each sentence Σ P(y, y′) · value(y, y′) over its edges."""
+    probabilities, log_z = np.empty(len(x.labels)), np.zeros(x.n_sentences)
+    expected = np.zeros(x.n_sentences)
+    if _native(kernel):
+        kernels.edge_expectation(*_arrays(x), values, probabilities, log_z, expected, n_threads)
+    else:
+        for s in range(x.n_sentences):
+            log_z[s] = _forward_backward(x, x.span(s), probabilities)
+            expected[s] = _expectation(x, x.span(s), values)
+    return Marginals(probabilities, log_z), expected
+
+
 def nbest(x: Lattice, n: int, n_threads: int = 1, kernel: str | None = None) -> Paths:
     """The n best label sequences of every sentence, best first; fewer where fewer are possible."""
     check_n(n)
@@ -192,6 +207,23 @@ def _forward_backward(x: Lattice, span: range, probabilities: Float) -> float:
             beta, _ = _normalise(_log_sum_exp(x.edge(i + 1) + x.scores[here] + beta, 1))
         probabilities[x.candidates(i)] = np.exp(_normalise(forward.pop() + beta)[0])
     return log_z
+
+
+def _expectation(x: Lattice, span: range, values: Float) -> float:
+    """P(y, y′) ∝ exp[α(y) + edge(y, y′) + score(y′) + β(y′)], with α and β of each edge recomputed."""
+    total = 0.0
+    for i in span[1:]:
+        alpha = x.scores[x.candidates(span[0])]
+        for k in range(span[0] + 1, i):
+            alpha = x.scores[x.candidates(k)] + _log_sum_exp(alpha[:, None] + x.edge(k), 0)
+        beta = np.zeros(len(x.labels[x.candidates(span[-1])]))
+        for k in range(span[-1], i, -1):
+            beta = _log_sum_exp(x.edge(k) + x.scores[x.candidates(k)] + beta, 1)
+        joint = alpha[:, None] + x.edge(i) + x.scores[x.candidates(i)] + beta
+        weight = np.exp(_normalise(joint.ravel())[0]).reshape(joint.shape)
+        pairs = np.ix_(x.labels[x.candidates(i - 1)], x.labels[x.candidates(i)])
+        total += float((weight * values[pairs]).sum())
+    return total
 
 
 def _nbest(x: Lattice, span: range, n: int, paths: Int, scores: Float) -> None:

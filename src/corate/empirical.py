@@ -24,9 +24,9 @@ from corate.counts import LABEL_PAIR, WORD_LABEL, WORD_PAIR, Counts, count
 from corate.empirical_lattice import EmpiricalFactors
 from corate.engines.memory import count_chunks
 from corate.errors import InputError
-from corate.estimator import Estimator, as_corpus
+from corate.estimator import Estimator, WordEntry, as_corpus
 from corate.explain import Explanation, explain
-from corate.lattice import Lattice
+from corate.lattice import Float, Lattice
 
 # Where the exponent μ_oov is looked for when it is chosen on held-out data; 1 is the published formula.
 MU_GRID = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0)
@@ -148,7 +148,7 @@ class EmpiricalCRF(Estimator):
                 right[mu_oov] += int((found == gold).sum())
         return max(MU_GRID, key=lambda mu_oov: (right[mu_oov], -abs(mu_oov - 1.0)))
 
-    def _restore(self, counts: Counts, learned: dict[str, Any]) -> None:
+    def _restore(self, counts: Counts, learned: dict[str, Any], arrays: dict[str, Any] | None = None) -> None:
         self._take(counts)
         self.mu_oov_ = float(learned["mu_oov"])
         if not _is_exponent(self.mu_oov_):
@@ -176,6 +176,27 @@ class EmpiricalCRF(Estimator):
     def _lattice(self, corpus: Corpus) -> Lattice:
         return self.factors().lattice(corpus, self.mu_oov_)
 
+    def context_names(self) -> list[str]:
+        return [str(context) for context in self._contexts]
+
+    def label_log_rates(self) -> Float:
+        return self.factors().label_rate
+
+    def word_entries(self, word: str) -> list[WordEntry]:
+        factors = self.factors()
+        times: list[int | None]
+        if word in factors.index:
+            rows = factors.word.rows(factors.index[word])
+            labels, log_prob = factors.word.labels[rows], factors.word.scores[rows]
+            times = list(factors.word.support[rows].tolist())
+        else:
+            labels, log_prob = factors.unknown_candidates(tuple(factors.look_up([word]).values[0].tolist()))
+            times = [None] * len(labels)
+        rate = np.exp(log_prob - factors.log_prior[labels]).tolist()
+        names = [self.classes_[y] for y in labels.tolist()]
+        entries = map(WordEntry, names, times, np.exp(log_prob).tolist(), rate)
+        return sorted(entries, key=lambda entry: -entry.probability)
+
     def explain(self, tokens: Sequence[str]) -> list[Explanation]:
         """For every token of a sentence, the counts that made its label win."""
         corpus = as_corpus([tokens])
@@ -188,8 +209,10 @@ class EmpiricalCRF(Estimator):
             raise InputError(f"contexts={self.contexts!r}: give a list of names, such as {SPELLING}")
         names = list(self.contexts)
         contexts = [Context.parse(name) for name in names]
+        if not all(context.is_word_alone for context in contexts):
+            raise InputError(f"contexts={names}: an unknown word is judged by itself, not by its neighbours")
         if self.unknown == "signature" and contexts:
-            return [Context(tuple(view for context in contexts for view in context.views))]
+            return [Context(tuple(atom for context in contexts for atom in context.atoms))]
         return contexts
 
     def _check_params(self) -> None:

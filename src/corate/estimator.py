@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from corate import decode, modelfile
 from corate.constraints import Constraints, constrain
@@ -29,7 +30,15 @@ BATCH_TOKENS = 50_000
 MOST_THREADS = 1024
 
 # Where the class of a model file lives, by its name in the file.
-MODELS = {"EmpiricalCRF": "corate.empirical"}
+MODELS = {"EmpiricalCRF": "corate.empirical", "Tagger": "corate.tagger"}
+
+
+class WordEntry(NamedTuple):
+    label: str
+    times: int | None  # how often the word had the label; None for a word that training never saw
+    probability: float
+    rate: float  # probability over that of the label anywhere
+
 
 Self = TypeVar("Self", bound="Estimator")
 
@@ -101,10 +110,26 @@ class Estimator:
 
     def _learned(self) -> dict[str, Any]:
         """Learned numbers besides the counts, for the model file."""
+        return {}
+
+    def _learned_arrays(self) -> dict[str, modelfile.Array]:
+        """Learned arrays besides the counts, for the model file."""
+        return {}
+
+    def _restore(self, counts: Counts, learned: dict[str, Any], arrays: dict[str, modelfile.Array]) -> None:
+        """Become the model of these counts and of what was learned, under the present parameters."""
         raise NotImplementedError
 
-    def _restore(self, counts: Counts, learned: dict[str, Any]) -> None:
-        """Become the model of these counts and learned numbers, under the present parameters."""
+    def context_names(self) -> list[str]:
+        """The contexts that the trained model looks at."""
+        raise NotImplementedError
+
+    def label_log_rates(self) -> npt.NDArray[np.float64]:
+        """log CR(y; y′) of every pair of labels."""
+        raise NotImplementedError
+
+    def word_entries(self, word: str) -> list[WordEntry]:
+        """What the model knows of a word by itself, most probable label first."""
         raise NotImplementedError
 
     # Decoding ----------------------------------------------------------------------------------------
@@ -211,7 +236,7 @@ class Estimator:
             for value in values:
                 if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
                     raise InputError(f"{value!r:.60} is no valid text (half of a surrogate pair): not saved")
-        arrays: dict[str, modelfile.Array] = {}
+        arrays = {f"learned/{name}": array for name, array in self._learned_arrays().items()}
         for name, table in self.counts_.tables.items():
             arrays[f"counts/{name}.ids"] = table.ids
             arrays[f"counts/{name}.n"] = table.n
@@ -235,7 +260,12 @@ def load(path: str | os.PathLike[str]) -> Any:
         model: Estimator = cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in params.items()})
         model._check_params()
         counts = _counts_of(contents, model._tables())
-        model._restore(counts, contents.header["learned"])
+        arrays = {
+            name.removeprefix("learned/"): array
+            for name, array in contents.arrays.items()
+            if name.startswith("learned/")
+        }
+        model._restore(counts, contents.header["learned"], arrays)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ModelFileError(f"{path}: not a sound model: {error}") from error
     return model

@@ -91,6 +91,31 @@ class ForwardBackward {
         return log_z;
     }
 
+    // Σ over edges of P(y, y′) · value(y, y′), right after the call for the same sentence.
+    double expectation(const Lattice &x, int64_t s, const double *values) {
+        const int64_t first = x.sentences[s], last = x.sentences[s + 1];
+        if (first == last) return 0.0;
+        const int64_t base = x.positions[first];
+        const double *alpha = alpha_.data() - base, *beta = beta_.data() - base;
+        double total = 0.0;
+        for (int64_t i = first + 1; i < last; ++i) {
+            double norm = 0.0, sum = 0.0, top = kImpossible;
+            for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p)
+                x.edges_from(p, i, [&](int64_t q, double e) {
+                    top = std::max(top, alpha[p] + e + x.scores[q] + beta[q]);
+                });
+            if (top == kImpossible) continue;
+            for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p)
+                x.edges_from(p, i, [&](int64_t q, double e) {
+                    const double w = std::exp(alpha[p] + e + x.scores[q] + beta[q] - top);
+                    norm += w;
+                    sum += w * values[int64_t(x.labels[p]) * x.n_labels + x.labels[q]];
+                });
+            total += sum / norm;
+        }
+        return total;
+    }
+
   private:
     double inward(const Lattice &x, int64_t i, int64_t q, const double *alpha) {
         terms_.clear();

@@ -14,7 +14,7 @@ from corate.cli.common import console, megabytes, plural, table
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from corate.empirical import EmpiricalCRF
+    from corate.estimator import Estimator
 
 
 @click.command()
@@ -39,16 +39,15 @@ def inspect(model_path: str, word: str | None, top: int, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(facts, ensure_ascii=False))
     elif word is not None:
-        _print_word(console(), facts)
+        _print_word(console(), facts, top)
     else:
         _print(console(), facts, model_path, top)
 
 
-def _facts(crf: EmpiricalCRF, path: str) -> dict[str, Any]:
+def _facts(model: Estimator, path: str) -> dict[str, Any]:
     from corate.counts import WORD_LABEL
 
-    counts = crf.counts_
-    factors = crf.factors()
+    counts = model.counts_
     words = counts.tables[WORD_LABEL]
     tokens = dict.fromkeys(counts.labels, 0)
     types = dict.fromkeys(counts.labels, 0)
@@ -56,26 +55,26 @@ def _facts(crf: EmpiricalCRF, path: str) -> dict[str, Any]:
         tokens[counts.labels[y]] += n
         types[counts.labels[y]] += 1
     return {
-        "model": type(crf).__name__,
-        "parameters": crf.get_params(),
-        "mu_oov": crf.mu_oov_,
+        "model": type(model).__name__,
+        "parameters": {k: v for k, v in model.get_params().items() if k not in ("contexts", "n_jobs")},
+        "learned": model._learned(),
         "sentences": counts.n_sentences,
         "tokens": counts.n_tokens,
         "words": len(counts.words),
         "events": {name: len(table.n) for name, table in counts.tables.items()},
-        "contexts": [str(spelling.context) for spelling in factors.spelling],
+        "contexts": model.context_names(),
         "bytes": Path(path).stat().st_size,
         "labels": {label: {"tokens": tokens[label], "words": types[label]} for label in counts.labels},
-        "label_pairs": _label_pairs(crf),
+        "label_pairs": _label_pairs(model),
     }
 
 
-def _label_pairs(crf: EmpiricalCRF) -> list[dict[str, Any]]:
+def _label_pairs(model: Estimator) -> list[dict[str, Any]]:
     """All label pairs that occurred, the highest rates first."""
     from corate.counts import LABEL_PAIR
 
-    labels, rate = crf.counts_.labels, crf.factors().label_rate
-    pairs = crf.counts_.tables[LABEL_PAIR]
+    labels, rate = model.counts_.labels, model.label_log_rates()
+    pairs = model.counts_.tables[LABEL_PAIR]
     rows = [
         {"label": labels[a], "next": labels[b], "rate": math.exp(rate[a, b]), "times": n}
         for (a, b), n in zip(pairs.ids.tolist(), pairs.n.tolist(), strict=True)
@@ -83,29 +82,15 @@ def _label_pairs(crf: EmpiricalCRF) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -row["rate"])
 
 
-def _word_facts(crf: EmpiricalCRF, word: str) -> dict[str, Any]:
-    factors = crf.factors()
-    if word in factors.index:
-        rows = factors.word.rows(factors.index[word])
-        labels, log_prob = factors.word.labels[rows], factors.word.scores[rows]
-        times: list[int | None] = list(factors.word.support[rows].tolist())
-    else:
-        labels, log_prob = factors.unknown_candidates(tuple(factors.look_up([word]).values[0].tolist()))
-        times = [None] * len(labels)
-    entries = [
-        {
-            "label": crf.classes_[y],
-            "times": n,
-            "probability": math.exp(p),
-            "rate": math.exp(p - factors.log_prior[y]),
-        }
-        for y, n, p in zip(labels.tolist(), times, log_prob.tolist(), strict=True)
-    ]
+def _word_facts(model: Estimator, word: str) -> dict[str, Any]:
+    from corate.contexts import Context
+
+    contexts = map(Context.parse, model.context_names())
     return {
         "word": word,
-        "known": word in factors.index,
-        "contexts": [s.context.describe(word) for s in factors.spelling],
-        "entries": sorted(entries, key=lambda entry: -entry["probability"]),
+        "known": word in set(model.counts_.words),
+        "contexts": [context.describe(word) for context in contexts if context.is_word_alone],
+        "entries": [entry._asdict() for entry in model.word_entries(word)],
     }
 
 
@@ -115,9 +100,10 @@ def _print(out: Console, facts: dict[str, Any], path: str, top: int) -> None:
         f"{plural(facts['sentences'], 'sentence')}, {plural(facts['tokens'], 'token')}, "
         f"{plural(facts['words'], 'distinct word')}, {plural(len(facts['labels']), 'label')}"
     )
-    out.print("parameters: " + ", ".join(f"{k}={v!r}" for k, v in facts["parameters"].items()))
-    out.print("contexts of unknown words: " + (" · ".join(facts["contexts"]) or "none"))
-    out.print("events: " + ", ".join(f"{name} {n:,}" for name, n in facts["events"].items()))
+    known = {**facts["parameters"], **facts["learned"]}
+    out.print("parameters: " + ", ".join(f"{k}={v}" for k, v in known.items()))
+    out.print("contexts: " + (" · ".join(facts["contexts"]) or "none"))
+    out.print(f"distinct events: {sum(facts['events'].values()):,} in {len(facts['events'])} tables")
     labels = table("label", "tokens", "%", "distinct words", title="\nLabels")
     by_tokens = sorted(facts["labels"].items(), key=lambda item: -item[1]["tokens"])
     for label, row in by_tokens[:top]:
@@ -141,12 +127,12 @@ def _print(out: Console, facts: dict[str, Any], path: str, top: int) -> None:
     out.print(rates)
 
 
-def _print_word(out: Console, facts: dict[str, Any]) -> None:
-    state = "known" if facts["known"] else "unknown: judged by its contexts"
+def _print_word(out: Console, facts: dict[str, Any], top: int) -> None:
+    state = "known" if facts["known"] else "unknown, judged by its spelling"
     out.print(f"{facts['word']}  {state}", style="bold")
     out.print(" · ".join(facts["contexts"]))
     entries = table("label", "probability", "rate", "times")
-    for entry in facts["entries"]:
+    for entry in facts["entries"][:top]:
         times = "–" if entry["times"] is None else f"{entry['times']:,}"
         entries.add_row(entry["label"], f"{entry['probability']:.4f}", f"{entry['rate']:.2f}", times)
     out.print(entries)

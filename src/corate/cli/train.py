@@ -27,32 +27,34 @@ MODELS = {"ep1": "mean", "ecrn": "signature"}
 @click.option(
     "--model",
     "kind",
-    type=click.Choice(list(MODELS)),
+    type=click.Choice(["ecrn", "ep1", "tagger"]),
     default="ecrn",
     show_default=True,
-    help="ep1: unknown words by the mean of their spelling features; ecrn: by their joint value.",
+    help="ecrn, ep1: the papers' models, with unknown words by the joint value or by the mean of their "
+    "spelling features. tagger: many contexts at once; more accurate and slower.",
+)
+@click.option(
+    "--weights",
+    type=click.Choice(["fitted", "fixed"]),
+    help="tagger: exponents of the rates, fitted on folds of the training data (the default) or constant.",
 )
 @click.option(
     "--pair",
     type=click.Choice(["label", "word"]),
-    default="label",
-    show_default=True,
-    help="Pair factors by labels alone, or by labels and words where the words were seen together.",
+    help="ecrn, ep1: pair factors by labels alone (the default), or by words too where seen together.",
 )
 @click.option(
     "--context",
     "contexts",
     multiple=True,
     metavar="NAME",
-    help="Context of unknown words, e.g. suffix3 or initial,shape; may be repeated. "
-    "Default: initial, hyphen, ending.",
+    help="Context to use instead of the default ones, e.g. suffix3 or initial,shape or word-1; repeatable. "
+    "Views: word lower initial hyphen ending shape prefixN suffixN tailN.",
 )
 @click.option(
     "--mu-oov",
-    default="1",
-    show_default=True,
     metavar="NUMBER|auto",
-    help="Exponent at unknown words; auto chooses it on --held-out.",
+    help="ecrn, ep1: exponent at unknown words (1); auto chooses it on --held-out.",
 )
 @click.option("--held-out", metavar="FILE", help="Labelled text for --mu-oov auto.")
 @format_options
@@ -62,9 +64,10 @@ def train(
     files: tuple[str, ...],
     model_path: str,
     kind: str,
-    pair: str,
+    weights: str | None,
+    pair: str | None,
     contexts: tuple[str, ...],
-    mu_oov: str,
+    mu_oov: str | None,
     held_out: str | None,
     format_: str | None,
     encoding: str,
@@ -80,21 +83,41 @@ def train(
       corate train train.conll -m pos.model
       corate train --model ep1 --label 3 train.iob more.iob.gz -m ner.model
     """
-    from corate.contexts import SPELLING
-    from corate.empirical import EmpiricalCRF
     from corate.formats import read_chunks, read_corpus
 
     check_target(Path(model_path))
-    crf = EmpiricalCRF(MODELS[kind], pair, contexts or SPELLING, _mu_oov(mu_oov, held_out))
-    held = held_out and read_corpus(held_out, format_, label=label, encoding=encoding)
+    model = _model(kind, weights, pair, contexts, mu_oov, held_out)
+    held = {"held_out": read_corpus(held_out, format_, label=label, encoding=encoding)} if held_out else {}
     started = time.perf_counter()
     show = sys.stderr.isatty() and not quiet
     with _progress(files, show) as advance:
-        chunks = read_chunks(files, format_, label=label, encoding=encoding, progress=advance)
-        crf.fit_chunks(chunks, held_out=held or None)
-    crf.save(model_path)
+        model.fit_chunks(
+            read_chunks(files, format_, label=label, encoding=encoding, progress=advance), **held
+        )
+    model.save(model_path)
     if show:
-        _summarise(crf, model_path, time.perf_counter() - started)
+        _summarise(model, model_path, time.perf_counter() - started)
+
+
+def _model(
+    kind: str,
+    weights: str | None,
+    pair: str | None,
+    contexts: tuple[str, ...],
+    mu_oov: str | None,
+    held_out: str | None,
+) -> Any:
+    """The untrained model that the options describe."""
+    from corate import EmpiricalCRF, Tagger
+    from corate.contexts import SPELLING, WORDS
+
+    if kind == "tagger":
+        if pair or mu_oov or held_out:
+            raise click.UsageError("--pair, --mu-oov and --held-out are for --model ecrn and ep1")
+        return Tagger(weights or "fitted", contexts or WORDS)
+    if weights:
+        raise click.UsageError("--weights is for --model tagger")
+    return EmpiricalCRF(MODELS[kind], pair or "label", contexts or SPELLING, _mu_oov(mu_oov or "1", held_out))
 
 
 def check_target(path: Path) -> None:
@@ -147,8 +170,8 @@ def _progress(files: tuple[str, ...], show: bool) -> Iterator[Callable[[int], An
         yield lambda n_bytes: bar.advance(task, n_bytes)
 
 
-def _summarise(crf: Any, path: str, seconds: float) -> None:
-    counts = crf.counts_
+def _summarise(model: Any, path: str, seconds: float) -> None:
+    counts = model.counts_
     console(stderr=True).print(
         f"{path}  {plural(counts.n_sentences, 'sentence')}, {plural(counts.n_tokens, 'token')}, "
         f"{plural(len(counts.labels), 'label')}, {seconds:.2f} s "
