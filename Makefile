@@ -10,7 +10,7 @@ help:
 	@echo "make demo          train on the bundled sample, tag and explain a sentence"
 	@echo "make test          every check: lint, types, import contract, tests"
 	@echo "make lint          ruff, mypy --strict, import-linter"
-	@echo "make bench         corate and NLTK's TnT in one run     (DATA=$(DATA))"
+	@echo "make bench         corate and NLTK's TnT in one run; rewrites docs/benchmark.md (DATA=$(DATA))"
 	@echo "make experiments   the papers' tables, published beside ours (DATA=$(DATA))"
 	@echo "make clean         remove .venv, build folders and caches"
 
@@ -41,7 +41,9 @@ test: lint
 	$(BIN)/python -c "from corate._native import HAS_KERNELS; assert HAS_KERNELS, 'the compiled kernels were not built'"
 	$(BIN)/python -m pytest
 
-bench: .venv/peers
+bench:
+	@test -d $(DATA)/brown || { echo "$(DATA)/brown: no such folder: give DATA=…, see README.md" >&2; exit 2; }
+	@$(MAKE) --no-print-directory .venv/peers
 	$(BIN)/python benchmarks/tagging.py --data $(DATA)
 
 experiments: .venv/dev

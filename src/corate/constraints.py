@@ -63,7 +63,10 @@ class Constraints:
                 _check_label(label, classes)
         stranger = next((y for y in classes if self.scheme and not in_scheme(y, self.scheme)), None)
         if stranger is not None:
-            raise InputError(f"the model's label {stranger!r} is not of the scheme {self.scheme}")
+            raise InputError(
+                f"the model's label {stranger!r} is not of the scheme {self.scheme}, "
+                "which is for span labels such as B-PER"
+            )
 
 
 @lru_cache(maxsize=8)

@@ -47,7 +47,7 @@ class Marginals:
 @cache
 def _warn_once() -> None:
     warnings.warn(
-        "corate's compiled kernels are missing: decoding falls back to NumPy, some 100 times slower. "
+        "corate's compiled kernels are missing: decoding falls back to NumPy, 5 to 100 times slower. "
         "Install a C++20 compiler and reinstall corate to have them.",
         RuntimeWarning,
         stacklevel=4,

@@ -33,7 +33,7 @@ def demo(sentence: str) -> None:
 
     tokens = sentence.split()
     if not tokens:
-        raise InputError("an empty sentence: give words, e.g. corate demo 'The dog barks .'")
+        raise InputError("an empty sentence: give words, e.g. corate demo 'The dog barked .'")
     out = console()
     X, y = load_sample("train")
     started = time.perf_counter()
@@ -51,7 +51,7 @@ def demo(sentence: str) -> None:
         "  corate train train.conll -m my.model\n"
         "  corate tag -m my.model text.txt\n"
         "  corate eval -m my.model test.conll\n"
-        "In Python: corate.EmpiricalCRF().fit(X, y).predict(X)   More: README.md, corate --help",
+        "In Python: corate.EmpiricalCRF('signature').fit(X, y).predict(X)   More: README.md, corate --help",
         style="dim",
     )
 

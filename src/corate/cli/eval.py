@@ -19,6 +19,7 @@ from corate.cli.common import (
     valid_option,
     valid_spans,
 )
+from corate.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -80,6 +81,8 @@ def eval_(
     words = [sentence.words for sentence in sentences]
     gold = [sentence.labels or [] for sentence in sentences]
     predicted = crf.predict(words, valid_spans(valid))
+    if not {y for labels in gold for y in labels} & set(crf.classes_):
+        raise InputError(f"{file} and {model_path} have no label in common: is --label right?")
     result = evaluate(gold, predicted, words, set(crf.counts_.words), None if scheme == "none" else scheme)
     if as_json:
         click.echo(json.dumps(result.to_json(), ensure_ascii=False))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from corate.estimator import Estimator
 
 
-@click.command()
+@click.command(short_help="Show what a model knows.")
 @click.argument("model_path", metavar="MODEL")
 @click.option("--word", metavar="WORD", help="What the model knows about one word.")
 @click.option("--top", default=10, show_default=True, type=click.IntRange(1), help="Rows of each table.")

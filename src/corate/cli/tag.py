@@ -14,7 +14,6 @@ from corate.cli.common import (
     FORMAT_NAMES,
     console,
     format_options,
-    label_option,
     model_option,
     plural,
     threads_option,
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 BATCH_TOKENS = 20_000
 
 
-@click.command()
+@click.command(short_help="Label text.")
 @click.argument("file", default="-", metavar="[FILE]")
 @model_option
 @click.option("--to", type=click.Choice(FORMAT_NAMES), help="Format of the output, if not that of the input.")
@@ -44,7 +43,12 @@ BATCH_TOKENS = 20_000
 @valid_option
 @click.option("--flush", is_flag=True, help="Write each sentence as soon as it is read (for pipes).")
 @format_options
-@label_option
+@click.option(
+    "--label",
+    metavar="WHERE",
+    help="An old label, which is not to be read as an observed column: conll: the number of its column; "
+    "conllu: the field to fill, upos (the default), xpos or feats:NAME.",
+)
 @threads_option
 @click.option("-q", "--quiet", is_flag=True, help="No summary.")
 def tag(
@@ -92,7 +96,8 @@ def tag(
     if sys.stderr.isatty() and not quiet:
         seconds = time.perf_counter() - started
         console(stderr=True).print(
-            f"{plural(n_tokens, 'token')}, {n_tokens / seconds:,.0f} tokens/s", style="dim"
+            f"{plural(n_tokens, 'token')} read as {reader.format.name}, {n_tokens / seconds:,.0f} tokens/s",
+            style="dim",
         )
 
 

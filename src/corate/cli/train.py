@@ -124,6 +124,8 @@ def check_target(path: Path) -> None:
     """Fail before the work rather than after it, and never replace a file that is not a model."""
     from corate.modelfile import is_model
 
+    if str(path) == "-":
+        raise InputError("a model is not written to standard output: give the name of a file", str(path))
     if path.is_dir():
         raise InputError("is a directory: give the name of a file to write the model to", str(path))
     if not path.parent.is_dir():
