@@ -16,7 +16,7 @@ from conftest import Cli
 from corate import InputError, Tagger, decode, load, load_sample, weights
 from corate.contexts import WORDS, Atom, Context
 from corate.corpus import Corpus
-from corate.counts import count
+from corate.counts import Events, count
 from corate.lattice import Lattice
 from corate.rates import ALPHA, PRIOR_COUNT, Rates, in_order
 from corate.tagger_lattice import Weights, evidence
@@ -135,8 +135,10 @@ def test_edge_expectations_are_sums_over_all(x: Lattice) -> None:
 def test_gradient_against_differences() -> None:
     corpus = Corpus.from_sequences(X[:60], Y[:60])
     contexts = in_order([Context.parse(name) for name in ("word", "tail2", "shape", "word-1", "word-1,word")])
-    counts = count(corpus, ["word.y", "tail2.y", "shape.y", "word-1.y", "word-1.word.y", "word+1.y", "y.y"])
-    fold = weights._folds(counts, corpus, contexts, 1)[2]
+    names = ["word.y", "tail2.y", "shape.y", "word-1.y", "word-1.word.y", "word+1.y", "y.y"]
+    events = Events(corpus, names)
+    counts = events.count()
+    fold = weights._folds(events, counts, contexts, 1)[2]
     rng = np.random.default_rng(1)
     n_contexts, n_labels = len(contexts), len(counts.labels)
     vector = Weights.fixed(n_contexts, n_labels).vector()
@@ -157,8 +159,8 @@ def test_folds_do_not_know_their_own_words() -> None:
     """A word that only the fold has is unseen in the fold's evidence."""
     sentences = [[f"w{k}", "the"] for k in range(20)]
     corpus = Corpus.from_sequences(sentences, [["N", "D"]] * 20)
-    counts = count(corpus, ["word.y", "word-1.y", "word+1.y", "y.y"])
-    for fold in weights._folds(counts, corpus, [Context.parse("word")], 1):
+    events = Events(corpus, ["word.y", "word-1.y", "word+1.y", "y.y"])
+    for fold in weights._folds(events, events.count(), [Context.parse("word")], 1):
         assert fold.evidence.buckets[:, 0].tolist()[::2] == [0] * (fold.n_tokens // 2)
         assert set(fold.evidence.buckets[:, 0].tolist()[1::2]) == {4}  # `the`, seen 16 times elsewhere
 

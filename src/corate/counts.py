@@ -262,31 +262,43 @@ def _check_table(name: str, table: Table, vocabularies: Mapping[str, Vocabulary]
 
 def count(corpus: Corpus, names: Iterable[str]) -> Counts:
     """Count the events of these tables in a labelled corpus (one that fits into memory; see engines)."""
-    if corpus.labels is None:
-        raise InputError("the corpus has no labels: counting needs a label for every token")
-    names = list(names)
-    labels, label = _sorted_column(corpus.labels)
-    atoms = [Atom.parse(field) for name in names for field in fields(name) if field != "y"]
-    vocabularies = {"y": labels}
-    columns: dict[str, Ids] = {}
-    for name in dict.fromkeys(["word", *(atom.view for atom in atoms)]):
-        looks_outside = any(atom.view == name and atom.offset for atom in atoms) and not _pairs_only(
-            names, name
-        )
-        vocabularies[name], columns[name] = _view_column(corpus.words, name, looks_outside)
+    return Events(corpus, names).count()
 
-    def events(name: str) -> list[Ids]:
-        each = fields(name)
-        n_labels = each.count("y")
-        if n_labels == 1:
-            return [*(_at(corpus, columns, Atom.parse(field)) for field in each[:-1]), label]
+
+class Events:
+    """The events of a labelled corpus as columns of ids, ready to be counted: all of them, or a part."""
+
+    def __init__(self, corpus: Corpus, names: Iterable[str]) -> None:
+        if corpus.labels is None:
+            raise InputError("the corpus has no labels: counting needs a label for every token")
+        self.corpus, self.names = corpus, list(names)
+        labels, self._label = _sorted_column(corpus.labels)
+        self.vocabularies = {"y": labels}
+        atoms = {Atom.parse(f) for name in self.names for f in fields(name) if f != "y"}
+        views: dict[str, Ids] = {}
+        for name in sorted({"word", *(atom.view for atom in atoms)}):
+            offset = any(atom.view == name and atom.offset for atom in atoms)
+            outside = offset and not _pairs_only(self.names, name)
+            self.vocabularies[name], views[name] = _view_column(corpus.words, name, outside)
+        self._columns = {str(atom): _at(corpus, views, atom) for atom in atoms}
+        self._columns |= views
+
+    def count(self, first: int = 0, last: int | None = None) -> Counts:
+        """Counts of sentences first … last − 1. Those of a part have the vocabularies of the whole."""
+        offsets = self.corpus.offsets[first : None if last is None else last + 1]
+        begin, end = int(offsets[0]), int(offsets[-1])
         # Tokens t and t + 1 are a pair unless a sentence begins at t + 1.
-        left = np.flatnonzero(~corpus.begins()[1:])
-        contexts = [columns[vocabulary_of(f)][left + (not f.endswith("-1"))] for f in each[:-2]]
-        return [*contexts, label[left], label[left + 1]]
-
-    tables = {name: Table.of(events(name)) for name in names}
-    return Counts(vocabularies, tables, int(np.count_nonzero(np.diff(corpus.offsets))))
+        left = begin + np.flatnonzero(~self.corpus.begins()[begin + 1 : end])
+        tables = {}
+        for name in self.names:
+            each = fields(name)
+            if each.count("y") == 1:
+                columns = [self._columns[field][begin:end] for field in each[:-1]]
+                tables[name] = Table.of([*columns, self._label[begin:end]])
+            else:
+                words = [self._columns[vocabulary_of(f)][left + (not f.endswith("-1"))] for f in each[:-2]]
+                tables[name] = Table.of([*words, self._label[left], self._label[left + 1]])
+        return Counts(self.vocabularies, tables, int(np.count_nonzero(np.diff(offsets))))
 
 
 def _pairs_only(names: Iterable[str], view_name: str) -> bool:

@@ -99,7 +99,8 @@ def pack(columns: Sequence[npt.NDArray[np.integer]], bits: Sequence[int]) -> Int
 class Rates:
     """Everything that counts say of labels: priors, rates of contexts, rates of label pairs."""
 
-    def __init__(self, counts: Counts, contexts: Sequence[Context]) -> None:
+    def __init__(self, counts: Counts, contexts: Sequence[Context], like: Rates | None = None) -> None:
+        """`like` are rates of counts with the same vocabularies, whose look-up tables can serve here too."""
         self.counts = counts
         self.contexts = in_order(contexts)
         self.n_labels = len(counts.labels)
@@ -111,7 +112,7 @@ class Rates:
         for context in self.contexts:
             if sum(self._bits[atom.view] for atom in context.atoms) > KEY_BITS:
                 raise InputError(f"the context {context} has too many values: leave one of its parts out")
-        self._index: dict[str, dict[str, int]] = {}
+        self._index: dict[str, dict[str, int]] = {} if like is None else like._index
 
     # Contexts ----------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import numpy as np
 from corate import weights as fitting
 from corate.contexts import WORDS, Context
 from corate.corpus import Corpus
-from corate.counts import LABEL_PAIR, WORD_LABEL, Counts, count
+from corate.counts import LABEL_PAIR, WORD_LABEL, Counts, Events
 from corate.errors import InputError
 from corate.estimator import Estimator, WordEntry, as_corpus
 from corate.explain import Explanation
@@ -51,13 +51,13 @@ class Tagger(Estimator):
     def fit(self, X: Any, y: Any = None) -> Tagger:
         """Count the events of labelled sentences, and fit the weights if they are to be fitted."""
         self._check_params()
-        corpus = as_corpus(X, y)
-        counts = count(corpus, self._tables())
+        events = Events(as_corpus(X, y), self._tables())
+        counts = events.count()
         if not counts.n_tokens:
             raise InputError("no labelled token to learn from")
         contexts = in_order(self._context_templates())
         if self.weights == "fitted":
-            found = fitting.fit(counts, corpus, contexts, self._n_threads())
+            found = fitting.fit(events, counts, contexts, self._n_threads())
         else:
             found = Weights.fixed(len(contexts), len(counts.labels))
         self._restore(counts, {}, {"weights": found.vector()})

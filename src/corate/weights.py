@@ -17,7 +17,7 @@ import numpy as np
 from corate import decode
 from corate.contexts import Context
 from corate.corpus import Corpus
-from corate.counts import Counts, count
+from corate.counts import Counts, Events
 from corate.rates import Float, Int, Rates
 from corate.tagger_lattice import N_BUCKETS, Evidence, Weights, evidence
 
@@ -39,24 +39,22 @@ class Fold:
         return len(self.gold)
 
 
-def fit(counts: Counts, corpus: Corpus, contexts: Sequence[Context], n_threads: int = 1) -> Weights:
-    """Weights for the counts of this corpus; the fixed ones where there is too little to hold out."""
-    rates = Rates(counts, contexts)
-    n_contexts, n_labels = len(rates.contexts), rates.n_labels
-    start = Weights.fixed(n_contexts, n_labels)
-    if corpus.n_sentences < 2 * N_FOLDS:
+def fit(events: Events, counts: Counts, contexts: Sequence[Context], n_threads: int = 1) -> Weights:
+    """Weights for the counts of these events; the fixed ones where there is too little to hold out."""
+    start = Weights.fixed(len(contexts), len(counts.labels))
+    if events.corpus.n_sentences < 2 * N_FOLDS:
         return start
-    folds = _folds(counts, corpus, rates.contexts, n_threads)
-    return _maximise(folds, start, n_contexts, n_labels, n_threads)
+    folds = _folds(events, counts, contexts, n_threads)
+    return _maximise(folds, start, len(contexts), len(counts.labels), n_threads)
 
 
-def _folds(counts: Counts, corpus: Corpus, contexts: Sequence[Context], n_threads: int) -> list[Fold]:
-    bounds = np.linspace(0, corpus.n_sentences, N_FOLDS + 1).astype(int).tolist()
+def _folds(events: Events, counts: Counts, contexts: Sequence[Context], n_threads: int) -> list[Fold]:
+    bounds = np.linspace(0, events.corpus.n_sentences, N_FOLDS + 1).astype(int).tolist()
+    whole = Rates(counts, contexts)
     folds = []
     for first, last in pairwise(bounds):
-        held_out = corpus.select(first, last)
-        others = counts.without(count(held_out, tuple(counts.tables)))
-        folds.append(_fold(Rates(others, contexts), _sample(held_out), counts, n_threads))
+        others = Rates(counts.without(events.count(first, last)), contexts, like=whole)
+        folds.append(_fold(others, _sample(events.corpus.select(first, last)), counts, n_threads))
     return folds
 
 

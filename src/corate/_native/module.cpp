@@ -158,9 +158,19 @@ NB_MODULE(_kernels, m) {
         require(int64_t(log_z.size()) == x.n_sentences, "`log_z` needs a place for every sentence");
         require(int64_t(expected.size()) == x.n_sentences, "`expected` needs a place for every sentence");
         nb::gil_scoped_release release;
-        for_each_sentence<ForwardBackward>(x.n_sentences, n_threads, [&](ForwardBackward &kernel, int64_t s) {
-            log_z.data()[s] = kernel(x, s, marginals.data());
-            expected.data()[s] = kernel.expectation(x, s, values.data());
+        std::vector<double> exp_pair(x.n_edge_scores == 0 ? size_t(x.n_labels * x.n_labels) : 0);
+        std::transform(x.pair, x.pair + exp_pair.size(), exp_pair.begin(), [](double v) { return std::exp(v); });
+        struct Kernels {
+            LinearForwardBackward quick;
+            ForwardBackward exact;
+        };
+        for_each_sentence<Kernels>(x.n_sentences, n_threads, [&](Kernels &kernel, int64_t s) {
+            double &z = log_z.data()[s], &e = expected.data()[s];
+            if (exp_pair.empty() ||
+                !kernel.quick(x, s, exp_pair.data(), values.data(), marginals.data(), z, e)) {
+                z = kernel.exact(x, s, marginals.data());
+                e = kernel.exact.expectation(x, s, values.data());
+            }
         });
     });
 
