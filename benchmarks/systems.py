@@ -27,10 +27,11 @@ class System:
     title: str
     modules: str
     kind: str | None = None
+    options: tuple[str, ...] = ()  # of `corate train`
 
     def train_command(self, files: Sequence[Path], model: Path) -> Command:
         if self.kind:
-            return [CORATE, "train", "--model", self.kind, "-m", model, *files]
+            return [CORATE, "train", "--model", self.kind, *self.options, "-m", model, *files]
         return self._child("train", model, *files)
 
     def tag_command(self, model: Path, words: Path, out: Path) -> Command:
@@ -44,7 +45,13 @@ class System:
 
 
 OURS = "corate.cli, corate.empirical, corate.formats"
-CORATES = [System("ep1", "corate EP1", OURS, "ep1"), System("ecrn", "corate ECRN", OURS, "ecrn")]
+ECRN = System("ecrn", "corate ECRN", OURS, "ecrn")
+PAPERS = [System("ep1", "corate EP1", OURS, "ep1"), ECRN]
+CORATES = [
+    *PAPERS,
+    System("fixed", "corate Tagger, fixed", OURS, "tagger", ("--weights", "fixed")),
+    System("fitted", "corate Tagger, fitted", OURS, "tagger"),
+]
 TNT = System("tnt", "NLTK TnT", "nltk.tag.tnt")
 PEERS = {
     "tnt": TNT,

@@ -15,7 +15,20 @@ from pathlib import Path
 
 import tables
 from children import CapError, run
-from systems import CORATE, CORATES, PEERS, PYTHON, TNT, Command, Figures, Files, System, measure, write_split
+from systems import (
+    CORATE,
+    CORATES,
+    ECRN,
+    PEERS,
+    PYTHON,
+    TNT,
+    Command,
+    Figures,
+    Files,
+    System,
+    measure,
+    write_split,
+)
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
 
@@ -85,7 +98,7 @@ def start_ups(files: Files, has_tnt: bool) -> dict[str, list[float]]:
     commands: dict[str, Command] = {
         "python": [PYTHON, "-c", "pass"],
         "help": [CORATE, "--help"],
-        "one": [CORATE, "tag", "-m", files.model(CORATES[-1]), sentence],
+        "one": [CORATE, "tag", "-m", files.model(ECRN), sentence],
     }
     if has_tnt:
         commands["tnt"] = TNT.tag_command(files.model(TNT), sentence, out)
@@ -101,7 +114,7 @@ def scaling(files: Files, has_tnt: bool) -> dict[int, dict[str, Figures]]:
     found: dict[int, dict[str, Figures]] = {}
     for times in SCALES:
         costs = found.setdefault(times * files.sizes["train_tokens"], {})
-        for system in [CORATES[-1], *([TNT] if has_tnt else [])]:
+        for system in [ECRN, *([TNT] if has_tnt else [])]:
             report.progress(f"scaling: {times} × {system.title} …")
             model = files.folder / f"{system.name}.scaling"
             cost = run(system.train_command([files.train] * times, model))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from systems import CORATES, TNT, Figures
+from systems import PAPERS, TNT, Figures
 
 HEAD = ("", "median", "range", "target", "")
 
@@ -49,7 +49,7 @@ def ratio_rows(title: str, rounds: Mapping[str, list[Figures]]) -> list[list[str
     theirs = rounds.get(TNT.name, [])
     rows = []
     for key, target in RATIOS.items() if theirs else ():
-        for system in CORATES:
+        for system in PAPERS:
             ours = rounds[system.name]
             ratio = median(our[key] for our in ours) / median(their[key] for their in theirs)
             single = [our[key] / their[key] for our, their in zip(ours, theirs, strict=True)]

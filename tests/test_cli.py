@@ -137,12 +137,22 @@ def test_inspect(cli: Cli, pos_model: Path) -> None:
     assert "SCONJ" in out
 
 
+def test_explain(cli: Cli, pos_model: Path) -> None:
+    code, out, err = cli("explain", "-m", pos_model, "The [/x] barked")
+    assert (code, err) == (0, "")
+    assert "'The' was DET" in out
+    _, out, _ = cli("explain", "-m", pos_model, "--json", "The dog barked")
+    tokens = [json.loads(line) for line in out.split("\n") if line]
+    assert [token["word"] for token in tokens] == ["The", "dog", "barked"]
+    assert all(token["reasons"] for token in tokens)
+
+
 def test_demo_and_help(cli: Cli) -> None:
     code, out, err = cli("demo")
     assert (code, err) == (0, "")
     assert "Trained by counting 5,085 tokens" in out
     assert "Lisbon (LOC)" in out
-    for command in ([], ["train"], ["tag"], ["eval"], ["inspect"], ["demo"]):
+    for command in ([], ["train"], ["tag"], ["eval"], ["explain"], ["inspect"], ["demo"]):
         code, out, _ = cli(*command, "--help")
         assert code == 0
         assert "Example" in out

@@ -115,6 +115,7 @@ OPTIONS: list[tuple[list[str], str]] = [
     (["eval", "-m", "{model}", str(TRAIN), "--json", "--conlleval"], "do not go together"),
     (["inspect", "{tmp}"], "cannot be read: Is a directory"),
     (["demo", ""], "an empty sentence"),
+    (["explain", "-m", "{model}", " "], "an empty sentence"),
     (["parse", "x"], "No such command 'parse'"),
     (["--colour"], "No such option"),
 ]

@@ -75,6 +75,8 @@ class ContextTables:
         self.first_row = np.append(np.concatenate(first_rows), n_rows).astype(np.int64)
         self.row_labels = np.concatenate([table.field(-1) for table in tables])
         self.row_counts = np.concatenate([table.n for table in tables])
+        ends = np.append(0, np.cumsum(self.row_counts))
+        self.totals = ends[self.first_row[1:]] - ends[self.first_row[:-1]]
 
     def find(self, j: int, queries: Int) -> Int:
         """Place among all keys of each value of context j, −1 where training never saw it."""
@@ -168,7 +170,7 @@ class Rates:
         if HAS_KERNELS and kernel != "numpy":
             kernels.log_rates(
                 tables.first_key, tables.keys, tables.first_row, tables.row_labels, tables.row_counts,
-                positions, labels, tables.parents, self.prior, self.log_prior, ALPHA,
+                tables.totals, positions, labels, tables.parents, self.prior, self.log_prior, ALPHA,
                 np.ascontiguousarray(queries).reshape(-1), rates.reshape(-1), buckets.reshape(-1), n_threads,
             )  # fmt: skip
         else:
@@ -181,7 +183,7 @@ class Rates:
         """The same in NumPy: one context after another, parents first."""
         owner = np.repeat(np.arange(len(positions) - 1), np.diff(positions))
         n_rows = np.diff(tables.first_row)
-        total = np.add.reduceat(tables.row_counts, tables.first_row[:-1]) if len(n_rows) else np.empty(0)
+        total = tables.totals
         row_key = np.repeat(np.arange(len(n_rows)), n_rows) * self.n_labels + tables.row_labels
         prob = np.empty((len(tables.contexts), len(labels)))
         for j, parent in enumerate(tables.parents.tolist()):

@@ -148,7 +148,7 @@ def evidence(rates: Rates, corpus: Corpus, n_threads: int = 1, gold: Ids | None 
 
 def candidates(rates: Rates, corpus: Corpus, n_threads: int = 1) -> tuple[Int, Ids]:
     """Candidate labels of every token, those of its word."""
-    kinds = Corpus.from_sequences([[value] for value in corpus.words.values])
+    kinds = Corpus.from_sequences([corpus.words.values])
     tables = rates.word_tables
     queries = rates.queries(kinds, tables.contexts)
     positions, labels = _pools(rates, queries)

@@ -12,6 +12,7 @@ def log_rates(
     first_row: I64,
     row_labels: I32,
     row_counts: I64,
+    totals: I64,
     positions: I64,
     labels: I32,
     parents: I32,

@@ -95,15 +95,16 @@ template <class Kernel, class Run> static void for_each_sentence(int64_t n, int 
 
 NB_MODULE(_kernels, m) {
     m.def("log_rates", [](In<int64_t> first_key, In<int64_t> keys, In<int64_t> first_row, In<int32_t> row_labels,
-                          In<int64_t> row_counts, In<int64_t> positions, In<int32_t> labels, In<int32_t> parents,
+                          In<int64_t> row_counts, In<int64_t> totals, In<int64_t> positions, In<int32_t> labels, In<int32_t> parents,
                           In<double> prior, In<double> log_prior, double alpha, In<int64_t> queries,
                           Out<double> rates, Out<int8_t> buckets, int n_threads) {
         require(first_key.size() > 0 && first_row.size() == keys.size() + 1, "table offsets are missing");
         require(row_labels.size() == row_counts.size(), "as many labels as counts are needed");
+        require(totals.size() == keys.size(), "a total is needed for every key");
         const Tables tables{first_key.data(),  keys.data(),
                             first_row.data(),  row_labels.data(),
-                            row_counts.data(), int64_t(first_key.size()) - 1,
-                            int64_t(keys.size()), int64_t(row_labels.size())};
+                            row_counts.data(), totals.data(),
+                            int64_t(first_key.size()) - 1, int64_t(keys.size()), int64_t(row_labels.size())};
         tables.check();
         require(positions.size() > 0 && positions.data()[0] == 0, "position offsets must begin with 0");
         const int64_t n_positions = int64_t(positions.size()) - 1, n_candidates = int64_t(labels.size());
@@ -121,9 +122,16 @@ NB_MODULE(_kernels, m) {
         require(int64_t(buckets.size()) == tables.n_tables * n_positions, "`buckets` has another size than the queries");
         require(int64_t(rates.size()) == tables.n_tables * n_candidates, "`rates` needs a place for every candidate");
         nb::gil_scoped_release release;
+        // All look-ups of one table together: the middle of its keys stays in the cache.
+        std::vector<int64_t> places(queries.size());
+        struct None {};
+        for_each_sentence<None>(tables.n_tables, n_threads, [&](None &, int64_t t) {
+            for (int64_t i = t * n_positions; i < (t + 1) * n_positions; ++i)
+                places[i] = queries.data()[i] < 0 ? -1 : tables.find(t, queries.data()[i]);
+        });
         for_each_sentence<LogRates>(n_positions, n_threads, [&](LogRates &kernel, int64_t i) {
             kernel(tables, positions.data(), labels.data(), n_positions, parents.data(), prior.data(),
-                   log_prior.data(), alpha, queries.data(), i, rates.data(), buckets.data());
+                   log_prior.data(), alpha, places.data(), i, rates.data(), buckets.data());
         });
     });
 

@@ -15,6 +15,7 @@ struct Tables {
     const int64_t *first_row;  // n_keys + 1: first row of each key
     const int32_t *row_labels; // ascending within a key
     const int64_t *row_counts;
+    const int64_t *totals; // n_keys: sum of the key's counts
     int64_t n_tables, n_keys, n_rows;
 
     void check() const {
@@ -40,10 +41,10 @@ inline int8_t bucket(int64_t n) { return n < 1 ? 0 : n < 2 ? 1 : n < 4 ? 2 : n <
 // P(y | f) = (#(f, y) + a P(y | parent)) / (#(f) + a), a = α · labels seen with f; log CR = log P(y | f) − log P(y).
 class LogRates {
   public:
-    // queries: contexts × positions; buckets: positions × contexts; rates: candidates × contexts.
+    // places: contexts × positions, where each context's value is among the keys, or −1; buckets: positions × contexts; rates: candidates × contexts.
     void operator()(const Tables &tables, const int64_t *positions, const int32_t *labels, int64_t n_positions,
                     const int32_t *parents, const double *prior, const double *log_prior, double alpha,
-                    const int64_t *queries, int64_t i, double *rates, int8_t *buckets) {
+                    const int64_t *places, int64_t i, double *rates, int8_t *buckets) {
         const int64_t begin = positions[i], n = positions[i + 1] - begin;
         prob_.resize((tables.n_tables + 1) * n);
         double *own = prob_.data() + tables.n_tables * n; // the prior of each candidate
@@ -52,8 +53,7 @@ class LogRates {
             double *prob = prob_.data() + t * n;
             const double *parent = parents[t] < 0 ? own : prob_.data() + parents[t] * n;
             double *rate = rates + begin * tables.n_tables + t; // one of each candidate, n_tables apart
-            const int64_t key = queries[t * n_positions + i];
-            const int64_t k = key < 0 ? -1 : tables.find(t, key);
+            const int64_t k = places[t * n_positions + i];
             if (k < 0) {
                 buckets[i * tables.n_tables + t] = 0;
                 for (int64_t c = 0; c < n; ++c) prob[c] = parent[c], rate[c * tables.n_tables] = 0.0;
@@ -61,12 +61,11 @@ class LogRates {
             }
             int64_t row = tables.first_row[k];
             const int64_t end = tables.first_row[k + 1];
-            int64_t total = 0;
-            for (int64_t r = row; r < end; ++r) total += tables.row_counts[r];
-            const double a = alpha * double(end - row), norm = double(total) + a;
-            buckets[i * tables.n_tables + t] = bucket(total);
+            const double a = alpha * double(end - row), norm = double(tables.totals[k]) + a;
+            buckets[i * tables.n_tables + t] = bucket(tables.totals[k]);
             for (int64_t c = 0; c < n; ++c) {
-                while (row < end && tables.row_labels[row] < labels[begin + c]) ++row;
+                row = std::lower_bound(tables.row_labels + row, tables.row_labels + end, labels[begin + c]) -
+                      tables.row_labels;
                 const bool seen = row < end && tables.row_labels[row] == labels[begin + c];
                 prob[c] = ((seen ? double(tables.row_counts[row]) : 0.0) + a * parent[c]) / norm;
                 rate[c * tables.n_tables] = std::log(prob[c]) - log_prior[labels[begin + c]];

@@ -18,6 +18,7 @@ import click
 from corate import __version__
 from corate.cli.demo import demo
 from corate.cli.eval import eval_
+from corate.cli.explain import explain
 from corate.cli.inspect import inspect
 from corate.cli.tag import tag
 from corate.cli.train import train
@@ -45,7 +46,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (train, tag, eval_, inspect, demo):
+for command in (train, tag, eval_, explain, inspect, demo):
     cli.add_command(command)
 
 

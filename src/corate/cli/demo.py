@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from corate.cli.common import console, table
+from corate.cli.common import console
+from corate.cli.explain import print_explanations
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from corate.empirical import EmpiricalCRF
 
 SENTENCE = "My neighbour carefully repainted the old boats in Lisbon ."
 
@@ -44,7 +43,7 @@ def demo(sentence: str) -> None:
     out.print(f"Trained by counting {n_tokens:,} tokens of {len(X)} sentences in {milliseconds:.0f} ms.")
     accuracy = crf.score(*load_sample("test"))
     out.print(f"On 299 other sentences of the sample it labels {100 * accuracy:.1f} % of the words right.\n")
-    _explain(out, crf, tokens)
+    print_explanations(out, crf.explain(tokens), 2)
     _entities(out, tokens)
     out.print(
         "\nYour own text, in two columns (word TAB label):\n"
@@ -54,16 +53,6 @@ def demo(sentence: str) -> None:
         "In Python: corate.EmpiricalCRF('signature').fit(X, y).predict(X)   More: README.md, corate --help",
         style="dim",
     )
-
-
-def _explain(out: Console, crf: EmpiricalCRF, tokens: list[str]) -> None:
-    made = table("word", "label", "probability", "why")
-    made.columns[1].justify = made.columns[3].justify = "left"
-    for token in crf.explain(tokens):
-        made.add_row(token.word, token.label, f"{token.probability:.3f}", token.reasons[0].text)
-        for reason in token.reasons[1:]:
-            made.add_row("", "", "", reason.text, style="dim")
-    out.print(made)
 
 
 def _entities(out: Console, tokens: list[str]) -> None:
