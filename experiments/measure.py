@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from time import process_time
 
 import report
-from corate import EmpiricalCRF
+from corate import EmpiricalCRF, Tagger
 from corate.empirical import MU_GRID
 from corate.evaluate import evaluate
 from corpora import Part, Split
@@ -28,6 +28,7 @@ COMMON_NOTES = f"""\
   as printed. It is chosen among {", ".join(f"{mu:g}" for mu in MU_GRID)}.
 Times here are CPU seconds of one thread, from token lists to the first labelled sentence (with the choice
   of μ, where it is chosen); the published ones are of another machine.
+Tagger is the model of this project, not of the papers: many contexts, with fixed or fitted weights.
 EP2, CRF++ and PW (piecewise training) are quoted, not run."""
 
 
@@ -36,7 +37,7 @@ class Result:
     """Rates in percent; CPU seconds of one thread."""
 
     model: str
-    mu_oov: float
+    mu_oov: float | None  # None where the model has none
     overall: float
     known: float
     unknown: float
@@ -56,20 +57,24 @@ class Result:
         )
 
 
-def models() -> dict[str, EmpiricalCRF]:
+def models() -> dict[str, EmpiricalCRF | Tagger]:
     """The papers' experiments have one parameter a tag–word pair and one a tag–tag pair: pair="label"."""
     return {
         "EP1": EmpiricalCRF(unknown="mean", pair="label", mu_oov=1.0),
         "ECRN": EmpiricalCRF(unknown="signature", pair="label", mu_oov=1.0),
         CHOSEN: EmpiricalCRF(unknown="mean", pair="label", mu_oov=None),
+        "Tagger, fixed": Tagger(weights="fixed"),
+        "Tagger": Tagger(),
     }
 
 
-def measure(name: str, crf: EmpiricalCRF, split: Split, held_out: Part) -> Result:
+def measure(name: str, crf: EmpiricalCRF | Tagger, split: Split, held_out: Part) -> Result:
     """Training runs from token lists to the first labelled sentence, so that the factors are in it."""
-    choose_on = (held_out.words, held_out.labels) if crf.mu_oov is None else None
     start = process_time()
-    crf.fit(split.train.words, split.train.labels, held_out=choose_on)
+    if isinstance(crf, EmpiricalCRF) and crf.mu_oov is None:
+        crf.fit(split.train.words, split.train.labels, held_out=(held_out.words, held_out.labels))
+    else:
+        crf.fit(split.train.words, split.train.labels)
     crf.predict(split.test.words[:1])
     trained = process_time()
     predicted = crf.predict(split.test.words)
@@ -77,7 +82,7 @@ def measure(name: str, crf: EmpiricalCRF, split: Split, held_out: Part) -> Resul
     found = evaluate(split.test.labels, predicted, split.test.words, split.train.vocabulary())
     return Result(
         model=name,
-        mu_oov=crf.mu_oov_,
+        mu_oov=crf.mu_oov_ if isinstance(crf, EmpiricalCRF) else None,
         overall=100 * found.accuracy,
         known=100 * (found.accuracy_known or 0.0),
         unknown=100 * (found.accuracy_unknown or 0.0),
