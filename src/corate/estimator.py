@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from importlib import import_module
 from itertools import pairwise
@@ -43,7 +44,7 @@ class WordEntry(NamedTuple):
 Self = TypeVar("Self", bound="Estimator")
 
 
-class Estimator:
+class Estimator(ABC):
     """Base of all models: children fill in `fit` and the methods of the second section."""
 
     counts_: Counts
@@ -96,17 +97,17 @@ class Estimator:
 
     # What a model says of itself ---------------------------------------------------------------------
 
+    @abstractmethod
     def _check_params(self) -> None:
         """Raise `InputError` for a parameter that makes no sense."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _lattice(self, corpus: Corpus) -> Lattice:
         """Candidates and scores of the corpus' sentences."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _tables(self) -> tuple[str, ...]:
         """Names of the count tables that the model needs."""
-        raise NotImplementedError
 
     def _learned(self) -> dict[str, Any]:
         """Learned numbers besides the counts, for the model file."""
@@ -116,21 +117,21 @@ class Estimator:
         """Learned arrays besides the counts, for the model file."""
         return {}
 
+    @abstractmethod
     def _restore(self, counts: Counts, learned: dict[str, Any], arrays: dict[str, modelfile.Array]) -> None:
         """Become the model of these counts and of what was learned, under the present parameters."""
-        raise NotImplementedError
 
+    @abstractmethod
     def context_names(self) -> list[str]:
         """The contexts that the trained model looks at."""
-        raise NotImplementedError
 
+    @abstractmethod
     def label_log_rates(self) -> npt.NDArray[np.float64]:
         """log CR(y; y′) of every pair of labels."""
-        raise NotImplementedError
 
+    @abstractmethod
     def word_entries(self, word: str) -> list[WordEntry]:
         """What the model knows of a word by itself, most probable label first."""
-        raise NotImplementedError
 
     # Decoding ----------------------------------------------------------------------------------------
 
