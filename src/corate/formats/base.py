@@ -12,7 +12,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from corate.errors import InputError
 
@@ -37,6 +37,14 @@ class Sentence:
 
     def __len__(self) -> int:
         return len(self.words)
+
+
+class Labelling(NamedTuple):
+    """What is added to a sentence: a label for each token, perhaps with its probability, and a comment."""
+
+    labels: Sequence[str]
+    probabilities: Sequence[float] | None = None
+    comment: str | None = None
 
 
 class Format(ABC):
@@ -71,35 +79,24 @@ class Format(ABC):
         and `comment` precedes the sentence.
         """
         _check_lengths(sentence, labels, probabilities, comment)
+        added = None if labels is None else Labelling(labels, probabilities, comment)
         try:
             if sentence.format != self.name:
-                lines = self.compose(sentence, labels, probabilities, comment) if len(sentence) else []
-            elif labels is None:
+                lines = self.compose(sentence, added) if len(sentence) else []
+            elif added is None:
                 lines = sentence.lines
             else:
-                lines = self.annotate(sentence, labels, probabilities, comment)
+                lines = self.annotate(sentence, added)
         except InputError as error:
             raise InputError(f"in the sentence of line {sentence.line}: {error}") from error
         return "\n".join(lines) + "\n" if lines else ""
 
     @abstractmethod
-    def annotate(
-        self,
-        sentence: Sentence,
-        labels: Sequence[str],
-        probabilities: Sequence[float] | None,
-        comment: str | None,
-    ) -> list[str]:
+    def annotate(self, sentence: Sentence, added: Labelling) -> list[str]:
         """Lines of a sentence that was read in this format, with labels added."""
 
     @abstractmethod
-    def compose(
-        self,
-        sentence: Sentence,
-        labels: Sequence[str] | None,
-        probabilities: Sequence[float] | None,
-        comment: str | None,
-    ) -> list[str]:
+    def compose(self, sentence: Sentence, added: Labelling | None) -> list[str]:
         """Lines of a sentence that was read in another format."""
 
     def check_writable(self, kind: str, values: Iterable[str], forbidden: str) -> None:

@@ -20,7 +20,16 @@ from dataclasses import dataclass
 from itertools import chain, groupby
 
 from corate.errors import InputError
-from corate.formats.base import Format, Sentence, comment_line, cut_return, is_blank, paragraphs, shortened
+from corate.formats.base import (
+    Format,
+    Labelling,
+    Sentence,
+    comment_line,
+    cut_return,
+    is_blank,
+    paragraphs,
+    shortened,
+)
 
 DOCSTART = "-DOCSTART-"
 IS_DOCSTART = re.compile(DOCSTART + r"(?=[ \t\r]|$)")
@@ -115,48 +124,36 @@ class Conll(Format):
         _refuse_empty("label", labels, sentence, source)
         return sentence
 
-    def annotate(
-        self,
-        sentence: Sentence,
-        labels: Sequence[str],
-        probabilities: Sequence[float] | None,
-        comment: str | None,
-    ) -> list[str]:
+    def annotate(self, sentence: Sentence, added: Labelling) -> list[str]:
         lines = list(sentence.lines)
         if not sentence.places:
             return lines
         top = sentence.places[0]
         separator = _separator(lines[top])
-        self.check_writable("label", labels, separator + "\t\r\n")
-        added = _joined([labels], probabilities, separator)
+        self.check_writable("label", added.labels, separator + "\t\r\n")
+        ends = _joined([added.labels], added.probabilities, separator)
         if isinstance(sentence.places, range):  # plain rows, of which none ends in a return
-            lines[: len(added)] = [
-                line + separator + cells for line, cells in zip(lines, added, strict=False)
-            ]
+            lines[: len(ends)] = [line + separator + cells for line, cells in zip(lines, ends, strict=False)]
         else:
-            for place, cells in zip(sentence.places, added, strict=True):
+            for place, cells in zip(sentence.places, ends, strict=True):
                 text, end = cut_return(lines[place])
                 lines[place] = text + separator + cells + end
-        if comment is not None:
-            lines.insert(top, _comment_row(comment, lines[top], _Layout(separator)))
+        if added.comment is not None:
+            lines.insert(top, _comment_row(added.comment, lines[top], _Layout(separator)))
         return lines
 
-    def compose(
-        self,
-        sentence: Sentence,
-        labels: Sequence[str] | None,
-        probabilities: Sequence[float] | None,
-        comment: str | None,
-    ) -> list[str]:
-        columns = [*sentence.columns, *(column for column in (sentence.labels, labels) if column is not None)]
+    def compose(self, sentence: Sentence, added: Labelling | None) -> list[str]:
+        columns: list[Sequence[str]] = [*sentence.columns]
+        columns += [] if sentence.labels is None else [sentence.labels]
+        columns += [] if added is None else [added.labels]
         # A single column shows no tab: its blanks would separate columns.
         forbidden = "\t\r\n" if len(columns) > 1 else " \t\r\n"
         for column in columns:
             self.check_writable("value", column, forbidden)
         if any(map(_is_docstart, sentence.words)):
             raise InputError("the word '-DOCSTART-' cannot be written in the format conll: use --to jsonl")
-        comments = [] if comment is None else [comment_line(comment)]
-        return [*comments, *_joined(columns, probabilities, "\t"), ""]
+        comments = [] if added is None or added.comment is None else [comment_line(added.comment)]
+        return [*comments, *_joined(columns, None if added is None else added.probabilities, "\t"), ""]
 
 
 def _is_docstart(line: str) -> bool:

@@ -12,10 +12,19 @@ The observed column is FORM; the label is in UPOS, in XPOS, or a feature of FEAT
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from corate.errors import InputError
-from corate.formats.base import Format, Sentence, comment_line, cut_return, is_blank, paragraphs, shortened
+from corate.formats.base import (
+    Format,
+    Labelling,
+    Sentence,
+    comment_line,
+    cut_return,
+    is_blank,
+    paragraphs,
+    shortened,
+)
 
 N_FIELDS = 10
 ID, FORM, UPOS, XPOS, FEATS, MISC = 0, 1, 3, 4, 5, 9
@@ -70,45 +79,31 @@ class Conllu(Format):
             raise InputError(f"no label: {name} of {shortened(fields[FORM])} is {label!r}", *where)
         return label
 
-    def annotate(
-        self,
-        sentence: Sentence,
-        labels: Sequence[str],
-        probabilities: Sequence[float] | None,
-        comment: str | None,
-    ) -> list[str]:
+    def annotate(self, sentence: Sentence, added: Labelling) -> list[str]:
         lines = list(sentence.lines)
         rows = [cut_return(lines[place])[0].split("\t") for place in sentence.places]
-        for place, row in zip(sentence.places, self._filled(rows, labels, probabilities), strict=True):
+        for place, row in zip(sentence.places, self._filled(rows, added), strict=True):
             lines[place] = row + cut_return(lines[place])[1]
-        if comment is not None and sentence.places:
+        if added.comment is not None and sentence.places:
             # Not at places[0]: a comment may not stand between a range and its first token.
             top = next(i for i, line in enumerate(lines) if not (line.startswith("#") or is_blank(line)))
-            lines.insert(top, comment_line(comment) + cut_return(lines[top])[1])
+            lines.insert(top, comment_line(added.comment) + cut_return(lines[top])[1])
         return lines
 
-    def compose(
-        self,
-        sentence: Sentence,
-        labels: Sequence[str] | None,
-        probabilities: Sequence[float] | None,
-        comment: str | None,
-    ) -> list[str]:
+    def compose(self, sentence: Sentence, added: Labelling | None) -> list[str]:
         self.check_writable("word", sentence.words, "\t\r\n")
         rows = [[str(i), word, *[EMPTY] * (N_FIELDS - 2)] for i, word in enumerate(sentence.words, 1)]
-        labels = sentence.labels if labels is None else labels
-        filled = (
-            ["\t".join(row) for row in rows] if labels is None else self._filled(rows, labels, probabilities)
-        )
-        return [*([] if comment is None else [comment_line(comment)]), *filled, ""]
+        if added is None and sentence.labels is not None:
+            added = Labelling(sentence.labels)
+        filled = ["\t".join(row) for row in rows] if added is None else self._filled(rows, added)
+        comments = [] if added is None or added.comment is None else [comment_line(added.comment)]
+        return [*comments, *filled, ""]
 
-    def _filled(
-        self, rows: list[list[str]], labels: Sequence[str], probabilities: Sequence[float] | None
-    ) -> list[str]:
-        self.check_writable("label", labels, "|\t\r\n" if self._feature else "\t\r\n")
-        for row, label in zip(rows, labels, strict=True):
+    def _filled(self, rows: list[list[str]], added: Labelling) -> list[str]:
+        self.check_writable("label", added.labels, "|\t\r\n" if self._feature else "\t\r\n")
+        for row, label in zip(rows, added.labels, strict=True):
             row[self._field] = _with_feature(row[FEATS], self._feature, label) if self._feature else label
-        for row, probability in zip(rows, probabilities or [], strict=False):
+        for row, probability in zip(rows, added.probabilities or [], strict=False):
             row[MISC] = _with_probability(row[MISC], probability)
         return ["\t".join(row) for row in rows]
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 from corate.errors import InputError
-from corate.formats.base import Format, Sentence, cut_return, is_blank
+from corate.formats.base import Format, Labelling, Sentence, cut_return, is_blank
 
 ESCAPED_SURROGATE = re.compile(r"\\u[dD]")
 
@@ -52,32 +52,20 @@ class Jsonl(Format):
                 raise InputError(f"label {i} is {_shown(label)}: a label is a string, not empty", *where)
         return columns, labels
 
-    def annotate(
-        self,
-        sentence: Sentence,
-        labels: Sequence[str],
-        probabilities: Sequence[float] | None,
-        comment: str | None,
-    ) -> list[str]:
+    def annotate(self, sentence: Sentence, added: Labelling) -> list[str]:
         if is_blank(sentence.lines[0]):
             return sentence.lines
         record = json.loads(sentence.lines[0])
         end = cut_return(sentence.lines[0])[1]
-        return [_dumped({**record, **_predicted(labels, probabilities, comment)}) + end]
+        return [_dumped({**record, **_predicted(added)}) + end]
 
-    def compose(
-        self,
-        sentence: Sentence,
-        labels: Sequence[str] | None,
-        probabilities: Sequence[float] | None,
-        comment: str | None,
-    ) -> list[str]:
+    def compose(self, sentence: Sentence, added: Labelling | None) -> list[str]:
         several = len(sentence.columns) > 1
         tokens = [list(cells) for cells in zip(*sentence.columns, strict=True)] if several else sentence.words
         record: dict[str, Any] = {"tokens": tokens}
         if sentence.labels is not None:
             record[self._key] = sentence.labels
-        return [_dumped({**record, **_predicted(labels, probabilities, comment)})]
+        return [_dumped({**record, **_predicted(added)})]
 
 
 def _record(line: str, where: tuple[str, int]) -> dict[str, Any]:
@@ -124,16 +112,14 @@ def _columns(tokens: list[Any], where: tuple[str, int]) -> list[list[str]]:
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-def _predicted(
-    labels: Sequence[str] | None, probabilities: Sequence[float] | None, comment: str | None
-) -> dict[str, Any]:
-    added: dict[str, Any] = {}
-    if labels is not None:
-        added["predicted"] = list(labels)
-    if probabilities is not None:
-        added["probabilities"] = [round(float(p), 4) for p in probabilities]
-    if comment is not None:
-        added["comment"] = comment
+def _predicted(labelling: Labelling | None) -> dict[str, Any]:
+    if labelling is None:
+        return {}
+    added: dict[str, Any] = {"predicted": list(labelling.labels)}
+    if labelling.probabilities is not None:
+        added["probabilities"] = [round(float(p), 4) for p in labelling.probabilities]
+    if labelling.comment is not None:
+        added["comment"] = labelling.comment
     return added
 
 

@@ -5,10 +5,10 @@ Labelled text is written as CoNLL columns, word and label.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from corate.errors import InputError
-from corate.formats.base import Format, Sentence, cut_return, split_blanks
+from corate.formats.base import Format, Labelling, Sentence, cut_return, split_blanks
 from corate.formats.conll import Conll
 
 
@@ -28,25 +28,13 @@ class Text(Format):
             words = split_blanks(cut_return(line)[0])
             yield Sentence([words] if words else [], None, [line], [0] * len(words), number, self.name)
 
-    def annotate(
-        self,
-        sentence: Sentence,
-        labels: Sequence[str],
-        probabilities: Sequence[float] | None,
-        comment: str | None,
-    ) -> list[str]:
+    def annotate(self, sentence: Sentence, added: Labelling) -> list[str]:
         if not len(sentence):
             return []
-        return Conll().compose(sentence, labels, probabilities, comment)
+        return Conll().compose(sentence, added)
 
-    def compose(
-        self,
-        sentence: Sentence,
-        labels: Sequence[str] | None,
-        probabilities: Sequence[float] | None,
-        comment: str | None,
-    ) -> list[str]:
-        if labels is not None:
-            return self.annotate(sentence, labels, probabilities, comment)
+    def compose(self, sentence: Sentence, added: Labelling | None) -> list[str]:
+        if added is not None:
+            return self.annotate(sentence, added)
         self.check_writable("word", sentence.words, " \t\r\n")
         return [" ".join(sentence.words)]

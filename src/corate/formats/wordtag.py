@@ -5,10 +5,10 @@ The/at jury/nn said/vbd 1/2/cd ./.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from corate.errors import InputError
-from corate.formats.base import Format, Sentence, cut_return, shortened, split_blanks
+from corate.formats.base import Format, Labelling, Sentence, cut_return, shortened, split_blanks
 
 
 class WordTag(Format):
@@ -34,30 +34,18 @@ class WordTag(Format):
                 words = [_untagged(token) for token in tokens]
             yield Sentence([words] if words else [], labels, [line], [0] * len(words), number, self.name)
 
-    def annotate(
-        self,
-        sentence: Sentence,
-        labels: Sequence[str],
-        probabilities: Sequence[float] | None,
-        comment: str | None,
-    ) -> list[str]:
+    def annotate(self, sentence: Sentence, added: Labelling) -> list[str]:
         if not len(sentence):
             return sentence.lines
-        line = self.compose(sentence, labels, probabilities, comment)[0]
+        line = self.compose(sentence, added)[0]
         return [line + cut_return(sentence.lines[0])[1]]
 
-    def compose(
-        self,
-        sentence: Sentence,
-        labels: Sequence[str] | None,
-        probabilities: Sequence[float] | None,
-        comment: str | None,
-    ) -> list[str]:
-        if not (probabilities is None and comment is None):
+    def compose(self, sentence: Sentence, added: Labelling | None) -> list[str]:
+        if added is not None and not (added.probabilities is None and added.comment is None):
             raise InputError(
                 "word/tag text has no place for probabilities or comments: use --to conll or jsonl"
             )
-        labels = sentence.labels if labels is None else labels
+        labels = sentence.labels if added is None else added.labels
         if labels is None:
             raise InputError("word/tag text needs labels: use --to text")
         self.check_writable("word", sentence.words, " \t\r\n")
