@@ -194,11 +194,59 @@ def test_reasons_add_up(fitted: Tagger) -> None:
     assert any(reason.text.startswith("word='bank' was N 2 of 3 times") for reason in bank.reasons)
 
 
+@pytest.mark.parametrize(
+    "contexts",
+    [["word", "initial-1"], ["hyphen-1", "ending+1"], ["word-1"], ["lower"], ["lower", "suffix3", "prefix3"]],
+)
+def test_other_contexts(contexts: list[str], tmp_path: Path) -> None:
+    """Silent neighbours, contexts without the word: each trains, saves, loads and knows the training data."""
+    words = [[f"w{k}", f"v{k}"] for k in range(40)] * 2
+    labels = [[f"L{k}", f"L{k}"] for k in range(40)] * 2
+    for kind in ("fixed", "fitted"):
+        tagger = Tagger(kind, contexts).fit(words, labels)
+        tagger.save(tmp_path / "m")
+        assert load(tmp_path / "m").predict(words[:40]) == tagger.predict(words[:40])
+        if "word-1" not in contexts and "hyphen-1" not in contexts:
+            assert tagger.score(words, labels) == 1.0
+
+
+def test_odd_corpora() -> None:
+    Tagger(contexts=["word", "shape"]).fit([[], ["a"] * 20] * 1500, [[], ["A", "B"] * 10] * 1500)
+    Tagger().fit([[]] * 9 + [["a", "b"]] + [[]] * 5, [[]] * 9 + [["A", "B"]] + [[]] * 5)
+    with pytest.raises(InputError, match="NUL"):
+        Tagger().fit([["\0", "a"]], [["X", "Y"]])
+    with pytest.raises(InputError, match="too many values"):
+        Tagger("fixed", ["word", ",".join(f"word-{k}" for k in range(1, 8))]).fit(X, Y)
+
+
+def test_unknown_words_are_judged_by_what_was_seen(fixed: Tagger) -> None:
+    best = fixed.word_entries("zqrxing")[0]
+    assert best.label == "VERB"
+    assert best.rate > 2
+    assert best.times is None
+
+
+def test_numbers_out_of_range_fall_back() -> None:
+    """Plain products cannot hold this; the logarithms can, and are asked."""
+    x = Lattice(
+        np.array([0, 2]),
+        np.array([0, 2, 4]),
+        np.array([0, 1, 0, 1], np.int32),
+        np.array([0.0, -750.0, 0.0, 0.0]),
+        np.array([[-300.0, -300.0], [600.0, -300.0]]),
+        np.zeros(3, np.int64),
+        np.empty(0),
+    )
+    found, _ = decode.expectations(x, np.ones((2, 2)))
+    np.testing.assert_allclose(found.probabilities, decode.marginals(x).probabilities)
+
+
 def test_wrong_parameters_are_named() -> None:
     for params, message in (
         ({"weights": "best"}, "weights='best'"),
         ({"contexts": "word"}, "give a list of names"),
         ({"contexts": []}, "contexts is empty"),
+        ({"contexts": {"word"}}, "give a list of names"),
         ({"contexts": ["word", "suffix"]}, "no view is called 'suffix'"),
     ):
         with pytest.raises(InputError, match=message):

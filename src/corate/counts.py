@@ -13,6 +13,7 @@ distinct, counts positive, vocabularies hold just what occurs: equal counts are 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -271,6 +272,8 @@ class Events:
     def __init__(self, corpus: Corpus, names: Iterable[str]) -> None:
         if corpus.labels is None:
             raise InputError("the corpus has no labels: counting needs a label for every token")
+        if OUTSIDE in corpus.words.values:
+            raise InputError("a word is the NUL character: no text has it, and it has a meaning here")
         self.corpus, self.names = corpus, list(names)
         labels, self._label = _sorted_column(corpus.labels)
         self.vocabularies = {"y": labels}
@@ -280,7 +283,10 @@ class Events:
             offset = any(atom.view == name and atom.offset for atom in atoms)
             outside = offset and not _pairs_only(self.names, name)
             self.vocabularies[name], views[name] = _view_column(corpus.words, name, outside)
-        self._columns = {str(atom): _at(corpus, views, atom) for atom in atoms}
+        self._columns = {
+            str(atom): _at(corpus, views[atom.view], self.vocabularies[atom.view], atom.offset)
+            for atom in atoms
+        }
         self._columns |= views
 
     def count(self, first: int = 0, last: int | None = None) -> Counts:
@@ -312,19 +318,22 @@ def _pairs_only(names: Iterable[str], view_name: str) -> bool:
 
 
 def _view_column(words: Column, name: str, looks_outside: bool) -> tuple[Vocabulary, Ids]:
-    """A view's sorted vocabulary and its value at each token; OUTSIDE comes first where it is needed."""
+    """A view's sorted vocabulary and its value at each token; with OUTSIDE where it is needed."""
     if name != "word":
         words = Column.from_strings(list(map(view(name), words.values))).take(words.codes)
     values, ids = _sorted_column(words)
-    return ([OUTSIDE, *values], ids + np.int32(1)) if looks_outside else (values, ids)
+    if not looks_outside:
+        return values, ids
+    place = bisect_left(values, OUTSIDE)
+    return [*values[:place], OUTSIDE, *values[place:]], ids + (ids >= place).astype(np.int32)
 
 
-def _at(corpus: Corpus, columns: Mapping[str, Ids], atom: Atom) -> Ids:
-    """The view's value at each token's neighbour, 0 (OUTSIDE) beyond the sentence."""
-    if atom.offset == 0:
-        return columns[atom.view]
-    place, inside = corpus.neighbours(atom.offset)
-    return np.where(inside, columns[atom.view][place], np.int32(0))
+def _at(corpus: Corpus, values: Ids, vocabulary: Vocabulary, offset: int) -> Ids:
+    """A view's value at each token's neighbour, OUTSIDE beyond the sentence."""
+    if offset == 0:
+        return values
+    place, inside = corpus.neighbours(offset)
+    return np.where(inside, values[place], np.int32(bisect_left(vocabulary, OUTSIDE)))
 
 
 def _sorted_column(column: Column) -> tuple[Vocabulary, Ids]:

@@ -210,19 +210,20 @@ def _forward_backward(x: Lattice, span: range, probabilities: Float) -> float:
 
 
 def _expectation(x: Lattice, span: range, values: Float) -> float:
-    """P(y, y′) ∝ exp[α(y) + edge(y, y′) + score(y′) + β(y′)], with α and β of each edge recomputed."""
+    """P(y, y′) ∝ exp[α(y) + edge(y, y′) + score(y′) + β(y′)]."""
+    own = [x.scores[x.candidates(i)] for i in span]
+    forward = own[:1]
+    for k, i in enumerate(span[1:], 1):
+        forward.append(_normalise(own[k] + _log_sum_exp(forward[-1][:, None] + x.edge(i), 0))[0])
     total = 0.0
-    for i in span[1:]:
-        alpha = x.scores[x.candidates(span[0])]
-        for k in range(span[0] + 1, i):
-            alpha = x.scores[x.candidates(k)] + _log_sum_exp(alpha[:, None] + x.edge(k), 0)
-        beta = np.zeros(len(x.labels[x.candidates(span[-1])]))
-        for k in range(span[-1], i, -1):
-            beta = _log_sum_exp(x.edge(k) + x.scores[x.candidates(k)] + beta, 1)
-        joint = alpha[:, None] + x.edge(i) + x.scores[x.candidates(i)] + beta
+    beta = np.zeros_like(own[-1]) if own else np.empty(0)
+    for k in range(len(own) - 1, 0, -1):
+        onward = x.edge(span[k]) + own[k] + beta
+        joint = forward[k - 1][:, None] + onward
         weight = np.exp(_normalise(joint.ravel())[0]).reshape(joint.shape)
-        pairs = np.ix_(x.labels[x.candidates(i - 1)], x.labels[x.candidates(i)])
+        pairs = np.ix_(x.labels[x.candidates(span[k - 1])], x.labels[x.candidates(span[k])])
         total += float((weight * values[pairs]).sum())
+        beta = _normalise(_log_sum_exp(onward, 1))[0]
     return total
 
 

@@ -153,7 +153,7 @@ class EmpiricalCRF(Estimator):
         self.mu_oov_ = float(learned["mu_oov"])
         if not _is_exponent(self.mu_oov_):
             raise ValueError(f"the exponent mu_oov is {self.mu_oov_}")
-        self._fitted_params = self.get_params()
+        self._fitted_params = {**self.get_params(), "contexts": tuple(map(str, self.contexts))}
         self._contexts = self._context_templates()
 
     def _take(self, counts: Counts) -> None:
@@ -204,7 +204,7 @@ class EmpiricalCRF(Estimator):
 
     def _context_templates(self) -> list[Context]:
         """EP1: each context by itself. ECRN: one context, the joint value of all."""
-        listed = isinstance(self.contexts, Iterable) and not isinstance(self.contexts, str)
+        listed = isinstance(self.contexts, (Sequence, np.ndarray)) and not isinstance(self.contexts, str)
         if not listed or not all(isinstance(name, str) for name in self.contexts):
             raise InputError(f"contexts={self.contexts!r}: give a list of names, such as {SPELLING}")
         names = list(self.contexts)

@@ -36,6 +36,9 @@ PAIR_COUNT = 0.5
 BUCKETS = (1, 2, 4, 11, 101)  # a context's own count falls into one of six buckets: 0, 1, 2–3, 4–10, …
 
 
+WORD = Context.parse("word")
+
+
 def table_of(context: Context) -> str:
     """`word-1,shape` → the name of its table, `word-1.shape.y`."""
     return ".".join([*map(str, context.atoms), "y"])
@@ -124,8 +127,9 @@ class Rates:
 
     @cached_property
     def word_tables(self) -> ContextTables:
-        """Those of contexts that look at the word itself only."""
-        return self._tables_of([context for context in self.contexts if context.is_word_alone])
+        """Those of contexts that look at the word itself only, and in any case that of the word."""
+        alone = [context for context in self.contexts if context.is_word_alone]
+        return self._tables_of(in_order([*alone, WORD]))
 
     def _tables_of(self, contexts: Sequence[Context]) -> ContextTables:
         tables = [self.counts.tables[table_of(context)] for context in contexts]
@@ -181,6 +185,8 @@ class Rates:
         self, tables: ContextTables, queries: Int, positions: Int, labels: Ids, rates: Float, buckets: Buckets
     ) -> None:
         """The same in NumPy: one context after another, parents first."""
+        if not len(tables.row_labels):
+            return
         owner = np.repeat(np.arange(len(positions) - 1), np.diff(positions))
         n_rows = np.diff(tables.first_row)
         total = tables.totals
@@ -221,9 +227,9 @@ class Rates:
         return self._boundary("word+1.y")
 
     def _boundary(self, name: str) -> Float:
-        """Labels whose neighbour is OUTSIDE, which is the first value of every view."""
+        """Labels whose neighbour is OUTSIDE."""
         table = self.counts.tables[name]
         rows = table.field(0) == self.index("word").get(OUTSIDE, -1)
         n = np.bincount(table.field(1)[rows], weights=table.n[rows], minlength=self.n_labels)
-        n += PAIR_COUNT * self.prior * np.sqrt(max(1, n.sum()))
+        n = n + PAIR_COUNT * self.prior * np.sqrt(max(1, n.sum()))
         return np.asarray(np.log(n / n.sum()) - self.log_prior, np.float64)

@@ -15,7 +15,7 @@ from corate.errors import InputError
 from corate.estimator import Estimator, WordEntry, as_corpus
 from corate.explain import Explanation
 from corate.lattice import Float, Lattice
-from corate.rates import Rates, in_order, table_of
+from corate.rates import WORD, Rates, in_order, table_of
 from corate.tagger_explain import explain_evidence
 from corate.tagger_lattice import N_BUCKETS, Weights, candidates, evidence
 
@@ -30,8 +30,8 @@ class Tagger(Estimator):
     Parameters
     ----------
     weights : "fitted" or "fixed"
-        Exponents of the rates: some hundred numbers fitted on folds of the training data, or constants, with
-        which training is counting alone.
+        Exponents of the rates: contexts × (labels + 6) numbers or so, whatever the size of the corpus, fitted
+        on folds of the training data; or constants, with which training is counting alone.
     contexts : names of context templates (see `corate.contexts`).
     n_jobs : threads; results do not depend on it.
 
@@ -55,7 +55,7 @@ class Tagger(Estimator):
         counts = events.count()
         if not counts.n_tokens:
             raise InputError("no labelled token to learn from")
-        contexts = in_order(self._context_templates())
+        contexts = Rates(counts, self._context_templates()).contexts
         if self.weights == "fitted":
             found = fitting.fit(events, counts, contexts, self._n_threads())
         else:
@@ -73,7 +73,7 @@ class Tagger(Estimator):
     def _restore(self, counts: Counts, learned: dict[str, Any], arrays: dict[str, Any]) -> None:
         self.counts_ = counts
         self.classes_ = list(counts.labels)
-        self._fitted_params = self.get_params()
+        self._fitted_params = {**self.get_params(), "contexts": tuple(map(str, self.contexts))}
         self._contexts = in_order(self._context_templates())
         vector = arrays["weights"]
         n_contexts, n_labels = len(self._contexts), len(counts.labels)
@@ -104,34 +104,24 @@ class Tagger(Estimator):
         return self.rates().pair
 
     def word_entries(self, word: str) -> list[WordEntry]:
-        """By the contexts that look at the word itself only, with their smoothed probabilities."""
+        """P(y | f), smoothed, of the longest view of the word that training saw."""
         rates = self.rates()
         corpus = Corpus.from_sequences([[word]])
         positions, labels = candidates(rates, corpus)
-        values, _ = rates.log_rates(
-            rates.word_tables, rates.queries(corpus, rates.word_tables.contexts), positions, labels
-        )
-        known = word in rates.index("word")
+        tables = rates.word_tables
+        values, buckets = rates.log_rates(tables, rates.queries(corpus, tables.contexts), positions, labels)
+        seen = [c for c, bucket in zip(tables.contexts, buckets[0].tolist(), strict=True) if bucket]
+        nearest = next((c for c in (WORD, *WORD.parents(), *seen) if c in seen), WORD)
+        log_rates = values[:, tables.contexts.index(nearest)].tolist()
         table = self.counts_.tables[WORD_LABEL]
         rows = table.field(0) == rates.index("word").get(word, -1)
         times = dict(zip(table.field(1)[rows].tolist(), table.n[rows].tolist(), strict=True))
-        name = Context.parse("word")
-        nearest = next(
-            c for c in (name, *name.parents(), *rates.word_tables.contexts) if c in rates.word_tables.contexts
-        )
-        column = values[:, rates.word_tables.contexts.index(nearest)]
-        return sorted(
-            (
-                WordEntry(
-                    self.classes_[y],
-                    times.get(y, 0) if known else None,
-                    float(np.exp(r) * rates.prior[y]),
-                    float(np.exp(r)),
-                )
-                for y, r in zip(labels.tolist(), column.tolist(), strict=True)
-            ),
-            key=lambda entry: -entry.probability,
-        )
+        entries = []
+        for y, log_rate in zip(labels.tolist(), log_rates, strict=True):
+            rate = float(np.exp(log_rate))
+            n = times.get(y, 0) if times else None
+            entries.append(WordEntry(self.classes_[y], n, rate * float(rates.prior[y]), rate))
+        return sorted(entries, key=lambda entry: -entry.probability)
 
     def explain(self, tokens: Sequence[str]) -> list[Explanation]:
         """For every token of a sentence, the counts that made its label win, strongest first."""
@@ -140,7 +130,7 @@ class Tagger(Estimator):
         return explain_evidence(self.rates(), self.weights_, shown, corpus, self.classes_)
 
     def _context_templates(self) -> list[Context]:
-        listed = isinstance(self.contexts, Iterable) and not isinstance(self.contexts, str)
+        listed = isinstance(self.contexts, (Sequence, np.ndarray)) and not isinstance(self.contexts, str)
         if not listed or not all(isinstance(name, str) for name in self.contexts):
             raise InputError(f"contexts={self.contexts!r}: give a list of names, such as {WORDS[:3]}")
         return [Context.parse(name) for name in dict.fromkeys(self.contexts)]

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from corate._native import HAS_KERNELS
-from corate.contexts import Context
 from corate.corpus import Corpus
 from corate.lattice import Lattice, offsets_of, ragged_arange
-from corate.rates import BUCKETS, Buckets, Float, Ids, Int, Rates
+from corate.rates import BUCKETS, WORD, Buckets, Float, Ids, Int, Rates
 
 if HAS_KERNELS:
     from corate._native import kernels
@@ -160,14 +159,13 @@ def candidates(rates: Rates, corpus: Corpus, n_threads: int = 1) -> tuple[Int, I
 
 
 def _pools(rates: Rates, queries: Int) -> tuple[Int, Ids]:
-    """Labels seen with each word, or with its tails from the longest on, until there are enough."""
+    """Labels seen with each word, with its tails from the longest on, and so on, until there are enough."""
     tables = rates.word_tables
     n_kinds = queries.shape[1]
-    first = Context.parse("word")
-    chain = [context for context in (first, *first.parents()) if context in tables.contexts]
+    ranked = [*(c for c in (WORD, *WORD.parents()) if c in tables.contexts), *tables.contexts]
     pairs = np.empty(0, np.int64)
     short = np.ones(n_kinds, bool)
-    for context in chain:
+    for context in dict.fromkeys(ranked):
         j = tables.contexts.index(context)
         kinds = np.flatnonzero(short)
         place = tables.find(j, queries[j, kinds])

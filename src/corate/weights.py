@@ -1,4 +1,4 @@
-"""Fitted weights: a few numbers, chosen on folds of the training data that their own counts do not know.
+"""Fitted weights: some thousand numbers, chosen on folds of the training data that their counts do not know.
 
 The counts of the other folds are the total minus the fold's: subtraction, not recounting. They score a sample
 of the fold; the conditional likelihood of its labels (forward–backward over the lattice of candidates) is
@@ -42,7 +42,7 @@ class Fold:
 def fit(events: Events, counts: Counts, contexts: Sequence[Context], n_threads: int = 1) -> Weights:
     """Weights for the counts of these events; the fixed ones where there is too little to hold out."""
     start = Weights.fixed(len(contexts), len(counts.labels))
-    if events.corpus.n_sentences < 2 * N_FOLDS:
+    if counts.n_sentences < 2 * N_FOLDS:
         return start
     folds = _folds(events, counts, contexts, n_threads)
     return _maximise(folds, start, len(contexts), len(counts.labels), n_threads)
@@ -63,7 +63,8 @@ def _sample(corpus: Corpus) -> Corpus:
     step = max(1, round(corpus.n_tokens * N_FOLDS / SAMPLE_TOKENS))
     if step == 1:
         return corpus
-    return Corpus.join([corpus.select(s, s + 1) for s in range(0, corpus.n_sentences, step)])
+    with_tokens = np.flatnonzero(np.diff(corpus.offsets))[::step].tolist()
+    return Corpus.join([corpus.select(s, s + 1) for s in with_tokens])
 
 
 def _fold(rates: Rates, sample: Corpus, counts: Counts, n_threads: int) -> Fold:

@@ -147,6 +147,8 @@ class ForwardBackward {
 // are all finite and edges that share one matrix, exp(pair), given once for all sentences.
 class LinearForwardBackward {
   public:
+    static constexpr double kSmallest = 1e-100; // a few of these still multiply to a number
+
     // Fills the marginals; returns log Z and Σ P(y, y′) · value(y, y′). False where the numbers leave their range.
     bool operator()(const Lattice &x, int64_t s, const double *exp_pair, const double *values, double *marginals,
                     double &log_z, double &expected) {
@@ -164,6 +166,7 @@ class LinearForwardBackward {
             double sum = 0.0;
             for (int64_t q = begin; q < end; ++q) {
                 own[q] = std::exp(x.scores[q] - top);
+                if (!(own[q] > kSmallest)) return false;
                 double in = i == first ? 1.0 : 0.0;
                 if (i > first)
                     for (int64_t p = x.positions[i - 1]; p < begin; ++p)
@@ -202,7 +205,6 @@ class LinearForwardBackward {
     }
 
   private:
-    static constexpr double kSmallest = 1e-280;
     std::vector<double> own_, alpha_, beta_;
 };
 

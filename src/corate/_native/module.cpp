@@ -168,6 +168,10 @@ NB_MODULE(_kernels, m) {
         nb::gil_scoped_release release;
         std::vector<double> exp_pair(x.n_edge_scores == 0 ? size_t(x.n_labels * x.n_labels) : 0);
         std::transform(x.pair, x.pair + exp_pair.size(), exp_pair.begin(), [](double v) { return std::exp(v); });
+        const auto in_range = [](double v) {
+            return v > LinearForwardBackward::kSmallest && v < 1 / LinearForwardBackward::kSmallest;
+        };
+        if (!std::all_of(exp_pair.begin(), exp_pair.end(), in_range)) exp_pair.clear();
         struct Kernels {
             LinearForwardBackward quick;
             ForwardBackward exact;
