@@ -138,7 +138,7 @@ def test_gradient_against_differences() -> None:
     names = ["word.y", "tail2.y", "shape.y", "word-1.y", "word-1.word.y", "word+1.y", "y.y"]
     events = Events(corpus, names)
     counts = events.count()
-    fold = weights._folds(events, counts, contexts, 1)[2]
+    fold = weights._folds(events, Rates(counts, contexts), 1)[2]
     rng = np.random.default_rng(1)
     n_contexts, n_labels = len(contexts), len(counts.labels)
     vector = Weights.fixed(n_contexts, n_labels).vector()
@@ -160,7 +160,7 @@ def test_folds_do_not_know_their_own_words() -> None:
     sentences = [[f"w{k}", "the"] for k in range(20)]
     corpus = Corpus.from_sequences(sentences, [["N", "D"]] * 20)
     events = Events(corpus, ["word.y", "word-1.y", "word+1.y", "y.y"])
-    for fold in weights._folds(events, events.count(), [Context.parse("word")], 1):
+    for fold in weights._folds(events, Rates(events.count(), [Context.parse("word")]), 1):
         assert fold.evidence.buckets[:, 0].tolist()[::2] == [0] * (fold.n_tokens // 2)
         assert set(fold.evidence.buckets[:, 0].tolist()[1::2]) == {4}  # `the`, seen 16 times elsewhere
 

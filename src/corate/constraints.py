@@ -16,7 +16,7 @@ from corate import decode
 from corate.corpus import Corpus
 from corate.errors import ConstraintError, InputError
 from corate.factors import LOG_ZERO
-from corate.lattice import Float, Int, Lattice, offsets_of, ragged_arange
+from corate.lattice import Float, Int, Lattice, end_candidates, offsets_of
 from corate.spans import in_scheme, valid_transition
 
 
@@ -115,12 +115,9 @@ def _forbid(
 ) -> Lattice:
     pairs, start, end = _penalties(frozenset(constraints.forbidden), constraints.scheme, tuple(classes))
     scores = lattice.scores.copy()
-    lengths = np.diff(lattice.positions)
-    bounds = lattice.sentences[:-1][np.diff(lattice.sentences) > 0], lattice.sentences[1:] - 1
-    for edge, positions in zip((start, end), bounds, strict=True):
-        positions = np.unique(positions[positions >= 0])
-        ends = ragged_arange(lattice.positions[positions], lengths[positions])
-        scores[ends] += edge[lattice.labels[ends]]
+    first, last = end_candidates(lattice.sentences, lattice.positions)
+    scores[first] += start[lattice.labels[first]]
+    scores[last] += end[lattice.labels[last]]
     for s, wanted in enumerate(forced):
         for position, label in wanted.items():
             here = lattice.candidates(lattice.span(s)[position])

@@ -18,6 +18,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
 
 from corate.errors import InputError
 
@@ -145,6 +148,14 @@ class Context:
             parent = Context((Atom(shorter, atom.offset),))
         yield parent
         yield from parent.parents()
+
+
+def parse_all(names: Any) -> list[Context]:
+    """The templates of a list of names."""
+    listed = isinstance(names, (Sequence, np.ndarray)) and not isinstance(names, str)
+    if not listed or not all(isinstance(name, str) for name in names):
+        raise InputError(f"contexts={names!r}: give a list of names, such as {SPELLING}")
+    return [Context.parse(name) for name in names]
 
 
 def _shorter(name: str) -> str | None:

@@ -53,6 +53,11 @@ class Column:
         codes = [np.array([index[v] for v in part.values], np.int32)[part.codes] for part in parts]
         return cls(np.concatenate([np.empty(0, np.int32), *codes]), values)
 
+    def encode(self, vocabulary: Sequence[str]) -> Codes:
+        """Each token's place in the vocabulary, −1 where it has none."""
+        index = {value: i for i, value in enumerate(vocabulary)}
+        return np.array([index.get(value, -1) for value in self.values], np.int32)[self.codes]
+
     def take(self, codes: Codes) -> Column:
         """The strings that this column has at the given places."""
         return Column(self.codes[codes], self.values)
@@ -164,8 +169,8 @@ class Corpus:
     def neighbours(self, offset: int) -> tuple[Offsets, npt.NDArray[np.bool_]]:
         """For each token the place of its neighbour, and whether that is in the same sentence."""
         sentence = np.repeat(np.arange(self.n_sentences), np.diff(self.offsets))
-        place = np.clip(np.arange(self.n_tokens) + offset, 0, self.n_tokens - 1)
         moved = np.arange(self.n_tokens) + offset
+        place = np.clip(moved, 0, self.n_tokens - 1)
         return place, (place == moved) & (sentence[place] == sentence)
 
     def spans(self) -> Iterator[tuple[int, int]]:

@@ -69,9 +69,9 @@ class Table:
     @classmethod
     def _of_packed(cls, columns: Sequence[npt.NDArray[np.integer]], widths: Sequence[int]) -> Table:
         """The quick way: all fields in one integer, sorted, and taken apart again."""
-        key = _packed(np.stack(columns, axis=1), widths)
+        key = pack(columns, widths)
         key.sort()
-        first = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
+        first = starts_of_runs(key)
         total = np.diff(np.append(first, len(key)))
         key = key[first]
         ids = np.empty((len(key), len(columns)), np.int32)
@@ -113,18 +113,14 @@ class Table:
         """Events of `other` taken away, all of which must be here."""
         if not len(other.n):
             return self
-        widths = (
-            [
-                max(1, int(max(a.max(), b.max())).bit_length())
-                for a, b in zip(self.ids.T, other.ids.T, strict=True)
-            ]
-            if len(self.n)
-            else []
-        )
-        if not widths or sum(widths) > KEY_BITS:
+        if not len(self.n):
+            raise CorateError(NEVER_COUNTED)
+        highest = np.maximum(self.ids.max(axis=0), other.ids.max(axis=0)).tolist()
+        widths = [max(1, n.bit_length()) for n in highest]
+        if sum(widths) > KEY_BITS:
             left = Table.of(list(np.concatenate([self.ids, other.ids]).T), np.concatenate([self.n, -other.n]))
         else:
-            key, taken = _packed(self.ids, widths), _packed(other.ids, widths)
+            key, taken = pack(self.ids.T, widths), pack(other.ids.T, widths)
             place = np.minimum(np.searchsorted(key, taken), len(key) - 1)
             if (key[place] != taken).any():
                 raise CorateError(NEVER_COUNTED)
@@ -141,12 +137,15 @@ class Table:
         return np.array_equal(self.ids, other.ids) and np.array_equal(self.n, other.n)
 
 
-def _packed(ids: Ids, widths: Sequence[int]) -> Tally:
-    """All fields of each row in one integer, in the order of the rows."""
-    key = np.zeros(len(ids), np.int64)
-    for k, width in enumerate(widths):
-        key = (key << width) | ids[:, k]
-    return key
+def pack(columns: Iterable[npt.NDArray[np.integer]], widths: Iterable[int]) -> Tally:
+    """Several ids in one integer each; it orders as the rows do."""
+    fields = zip((column.astype(np.int64) for column in columns), widths, strict=True)
+    return reduce(lambda key, field: (key << field[1]) | field[0], fields, np.int64(0))
+
+
+def starts_of_runs(keys: Tally) -> Tally:
+    """Where each run of equal keys begins."""
+    return np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
 
 
 def _append_field(key: Tally, column: npt.NDArray[np.integer]) -> Tally:
@@ -217,15 +216,13 @@ class Counts:
         return Counts(left.vocabularies, tables, self.n_sentences + other.n_sentences)
 
     def __sub__(self, other: Counts) -> Counts:
-        left, right = _share_vocabularies(self, other)
-        if self.n_sentences < other.n_sentences:
-            raise CorateError(NEVER_COUNTED)
-        tables = {name: table - right.tables[name] for name, table in left.tables.items()}
-        return _prune(Counts(left.vocabularies, tables, self.n_sentences - other.n_sentences))
+        return _prune(self.without(other))
 
     def without(self, other: Counts) -> Counts:
         """`self - other` with the vocabularies of `self`, so that ids stay what they are."""
         left, right = _share_vocabularies(self, other)
+        if self.n_sentences < other.n_sentences:
+            raise CorateError(NEVER_COUNTED)
         tables = {name: table - right.tables[name] for name, table in left.tables.items()}
         return Counts(left.vocabularies, tables, self.n_sentences - other.n_sentences)
 
@@ -280,14 +277,15 @@ class Events:
         atoms = {Atom.parse(f) for name in self.names for f in fields(name) if f != "y"}
         views: dict[str, Ids] = {}
         for name in sorted({"word", *(atom.view for atom in atoms)}):
-            offset = any(atom.view == name and atom.offset for atom in atoms)
-            outside = offset and not _pairs_only(self.names, name)
+            outside = _looks_outside(self.names, name)
             self.vocabularies[name], views[name] = _view_column(corpus.words, name, outside)
-        self._columns = {
-            str(atom): _at(corpus, views[atom.view], self.vocabularies[atom.view], atom.offset)
-            for atom in atoms
-        }
-        self._columns |= views
+        self._columns = dict(views)
+        for offset in {atom.offset for atom in atoms} - {0}:
+            place, inside = corpus.neighbours(offset)
+            for atom in atoms:
+                if atom.offset == offset:
+                    beyond = np.int32(bisect_left(self.vocabularies[atom.view], OUTSIDE))
+                    self._columns[str(atom)] = np.where(inside, views[atom.view][place], beyond)
 
     def count(self, first: int = 0, last: int | None = None) -> Counts:
         """Counts of sentences first … last − 1. Those of a part have the vocabularies of the whole."""
@@ -307,9 +305,9 @@ class Events:
         return Counts(self.vocabularies, tables, int(np.count_nonzero(np.diff(offsets))))
 
 
-def _pairs_only(names: Iterable[str], view_name: str) -> bool:
-    """Whether neighbours are looked at in tables of label pairs alone, which never leave the sentence."""
-    return not any(
+def _looks_outside(names: Iterable[str], view_name: str) -> bool:
+    """Whether a table of single labels has the view of a neighbour; label pairs never leave the sentence."""
+    return any(
         vocabulary_of(field) == view_name and field != view_name
         for name in names
         if fields(name).count("y") == 1
@@ -326,14 +324,6 @@ def _view_column(words: Column, name: str, looks_outside: bool) -> tuple[Vocabul
         return values, ids
     place = bisect_left(values, OUTSIDE)
     return [*values[:place], OUTSIDE, *values[place:]], ids + (ids >= place).astype(np.int32)
-
-
-def _at(corpus: Corpus, values: Ids, vocabulary: Vocabulary, offset: int) -> Ids:
-    """A view's value at each token's neighbour, OUTSIDE beyond the sentence."""
-    if offset == 0:
-        return values
-    place, inside = corpus.neighbours(offset)
-    return np.where(inside, values[place], np.int32(bisect_left(vocabulary, OUTSIDE)))
 
 
 def _sorted_column(column: Column) -> tuple[Vocabulary, Ids]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from corate import decode
-from corate.contexts import SPELLING, Context
+from corate.contexts import SPELLING, Context, parse_all
 from corate.corpus import Corpus
 from corate.counts import LABEL_PAIR, WORD_LABEL, WORD_PAIR, Counts, count
 from corate.empirical_lattice import EmpiricalFactors
@@ -135,11 +135,10 @@ class EmpiricalCRF(Estimator):
             return 1.0
         trial = type(self)(**{**self.get_params(), "mu_oov": 1.0})
         trial._restore(counts, {"mu_oov": 1.0})
-        index = {label: i for i, label in enumerate(counts.labels)}
         right = dict.fromkeys(MU_GRID, 0)
         for batch, lattice in trial._batches(held_out):
             assert batch.labels is not None
-            gold = np.array([index.get(y, -1) for y in batch.labels.values])[batch.labels.codes]
+            gold = batch.labels.encode(counts.labels)
             is_unknown = trial.factors().look_up(batch.words.values).known[batch.words.codes] < 0
             unknown = np.repeat(is_unknown, np.diff(lattice.positions))
             for mu_oov in MU_GRID:
@@ -153,7 +152,7 @@ class EmpiricalCRF(Estimator):
         self.mu_oov_ = float(learned["mu_oov"])
         if not _is_exponent(self.mu_oov_):
             raise ValueError(f"the exponent mu_oov is {self.mu_oov_}")
-        self._fitted_params = {**self.get_params(), "contexts": tuple(map(str, self.contexts))}
+        self._remember_params()
         self._contexts = self._context_templates()
 
     def _take(self, counts: Counts) -> None:
@@ -175,9 +174,6 @@ class EmpiricalCRF(Estimator):
 
     def _lattice(self, corpus: Corpus) -> Lattice:
         return self.factors().lattice(corpus, self.mu_oov_)
-
-    def context_names(self) -> list[str]:
-        return [str(context) for context in self._contexts]
 
     def label_log_rates(self) -> Float:
         return self.factors().label_rate
@@ -204,12 +200,9 @@ class EmpiricalCRF(Estimator):
 
     def _context_templates(self) -> list[Context]:
         """EP1: each context by itself. ECRN: one context, the joint value of all."""
-        listed = isinstance(self.contexts, (Sequence, np.ndarray)) and not isinstance(self.contexts, str)
-        if not listed or not all(isinstance(name, str) for name in self.contexts):
-            raise InputError(f"contexts={self.contexts!r}: give a list of names, such as {SPELLING}")
-        names = list(self.contexts)
-        contexts = [Context.parse(name) for name in names]
+        contexts = parse_all(self.contexts)
         if not all(context.is_word_alone for context in contexts):
+            names = list(self.contexts)
             raise InputError(f"contexts={names}: an unknown word is judged by itself, not by its neighbours")
         if self.unknown == "signature" and contexts:
             return [Context(tuple(atom for context in contexts for atom in context.atoms))]

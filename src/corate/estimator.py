@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from corate import decode, modelfile
 from corate.constraints import Constraints, constrain
+from corate.contexts import Context
 from corate.corpus import Corpus
 from corate.counts import Counts, Table
 from corate.errors import InputError, ModelFileError, NotFittedError
@@ -49,7 +50,9 @@ class Estimator(ABC):
 
     counts_: Counts
     classes_: list[str]
+    contexts: Sequence[str]
     n_jobs: int
+    _contexts: list[Context]  # the templates that the trained model looks at
     _fitted_params: dict[str, Any]  # as they were when the model was trained, whatever is set later
 
     # scikit-learn's manners --------------------------------------------------------------------------
@@ -121,9 +124,12 @@ class Estimator(ABC):
     def _restore(self, counts: Counts, learned: dict[str, Any], arrays: dict[str, modelfile.Array]) -> None:
         """Become the model of these counts and of what was learned, under the present parameters."""
 
-    @abstractmethod
+    def _remember_params(self) -> None:
+        self._fitted_params = {**self.get_params(), "contexts": tuple(map(str, self.contexts))}
+
     def context_names(self) -> list[str]:
         """The contexts that the trained model looks at."""
+        return [str(context) for context in self._contexts]
 
     @abstractmethod
     def label_log_rates(self) -> npt.NDArray[np.float64]:
@@ -208,12 +214,12 @@ class Estimator(ABC):
         corpus = as_corpus(X, y)
         if corpus.labels is None:
             raise InputError("log_prob needs labels: give y, or a labelled Corpus")
-        index = {label: i for i, label in enumerate(getattr(self, "classes_", []))}
+        self._check_fitted()
         log_probs: list[float] = []
         for batch, lattice in self._batches(corpus):
             assert batch.labels is not None
-            codes = np.array([index.get(label, -1) for label in batch.labels.values], np.int32)
-            scores = decode.sequence_scores(lattice, codes[batch.labels.codes], self._n_threads())
+            gold = batch.labels.encode(self.classes_)
+            scores = decode.sequence_scores(lattice, gold, self._n_threads())
             log_probs += (scores - decode.marginals(lattice, self._n_threads()).log_z).tolist()
         return log_probs
 

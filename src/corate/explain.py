@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from corate import decode
 from corate.empirical_lattice import EmpiricalFactors
 from corate.factors import LOG_ZERO, Conditional
-from corate.lattice import Lattice
+from corate.lattice import Float, Lattice
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,20 @@ class Explanation:
     reasons: list[Reason]
 
 
+def times(n: int, total: int) -> str:
+    return f"{n:,} of {total:,} time{'' if total == 1 else 's'}"
+
+
+def runner_up(
+    lattice: Lattice, probabilities: Float, classes: Sequence[str], position: int, chosen: int
+) -> tuple[str, float] | None:
+    """The next best candidate of a position and its probability; of equals, the lower label."""
+    here = range(int(lattice.positions[position]), int(lattice.positions[position + 1]))
+    others = [(float(probabilities[c]), -c) for c in here if c != chosen and probabilities[c] > 0]
+    best = max(others, default=None)
+    return None if best is None else (classes[lattice.labels[-best[1]]], best[0])
+
+
 def explain(
     factors: EmpiricalFactors, classes: Sequence[str], lattice: Lattice, words: Sequence[str]
 ) -> list[Explanation]:
@@ -48,15 +62,12 @@ def explain(
             given = f" in {words[i - 1]!r} {word!r}" if lattice.edges[i + 1] > lattice.edges[i] else ""
             pair = f"{classes[lattice.labels[best[i - 1]]]} before {classes[label]}{given}"
             reasons.append(Reason(_pair(pair, rate), rate))
-        here = range(int(lattice.positions[i]), int(lattice.positions[i + 1]))
-        others = [(float(probabilities[c]), -c) for c in here if c != candidate and probabilities[c] > 0]
-        runner_up = max(others, default=None)
         explanations.append(
             Explanation(
                 word,
                 classes[label],
                 float(probabilities[candidate]),
-                None if runner_up is None else (classes[lattice.labels[-runner_up[1]]], runner_up[0]),
+                runner_up(lattice, probabilities, classes, i, candidate),
                 reasons,
             )
         )
@@ -71,16 +82,15 @@ def _unary(factors: EmpiricalFactors, classes: Sequence[str], word: str, label: 
     for spelling in factors.spelling:
         value = int(spelling.ids([word])[0])
         if value >= 0:
-            times = _times(spelling.prob, value, label)
-            seen.append(f"{spelling.context.describe(word)} was {name} {times}")
+            support = _times(spelling.prob, value, label)
+            seen.append(f"{spelling.context.describe(word)} was {name} {support}")
     return "unknown word; " + ("; ".join(seen) or f"{name} by its share of all words")
 
 
 def _times(prob: Conditional, context: int, label: int) -> str:
     rows = prob.rows(context)
     support = dict(zip(prob.labels[rows].tolist(), prob.support[rows].tolist(), strict=True))
-    total = sum(support.values())
-    return f"{support.get(label, 0):,} of {total:,} time{'' if total == 1 else 's'}"
+    return times(support.get(label, 0), sum(support.values()))
 
 
 def _pair(pair: str, rate: float) -> str:

@@ -71,3 +71,16 @@ def offsets_of(lengths: Int) -> Int:
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
+
+
+def owners(positions: Int) -> Int:
+    """The position of each candidate."""
+    return np.repeat(np.arange(len(positions) - 1), np.diff(positions))
+
+
+def end_candidates(sentences: Int, positions: Int) -> tuple[Int, Int]:
+    """Candidates of the first, and of the last position of every sentence."""
+    nonempty = np.diff(sentences) > 0
+    lengths = np.diff(positions)
+    first, last = sentences[:-1][nonempty], sentences[1:][nonempty] - 1
+    return ragged_arange(positions[first], lengths[first]), ragged_arange(positions[last], lengths[last])

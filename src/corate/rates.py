@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from corate._native import HAS_KERNELS
-from corate.contexts import Atom, Context, view
+from corate.contexts import Context, view
 from corate.corpus import Corpus
-from corate.counts import KEY_BITS, LABEL_PAIR, OUTSIDE, WORD_LABEL, Counts, Table
+from corate.counts import KEY_BITS, LABEL_PAIR, OUTSIDE, WORD_LABEL, Counts, Table, pack, starts_of_runs
 from corate.errors import InputError
 
 if HAS_KERNELS:
@@ -34,7 +34,6 @@ ALPHA = 0.4  # how much of its own evidence a context gives to its parent
 PRIOR_COUNT = 0.1
 PAIR_COUNT = 0.5
 BUCKETS = (1, 2, 4, 11, 101)  # a context's own count falls into one of six buckets: 0, 1, 2–3, 4–10, …
-
 
 WORD = Context.parse("word")
 
@@ -66,10 +65,8 @@ class ContextTables:
         self.parents = np.array(nearest, np.int32)
         keys, first_rows, n_rows = [], [], 0
         for table, bits in zip(tables, widths, strict=True):
-            key = pack([table.field(k) for k in range(len(bits))], bits)
-            first = (
-                np.flatnonzero(np.append(True, key[1:] != key[:-1])) if len(key) else np.empty(0, np.int64)
-            )
+            key = pack(table.ids.T[:-1], bits)
+            first = starts_of_runs(key)
             keys.append(key[first])
             first_rows.append(first + n_rows)
             n_rows += len(key)
@@ -90,15 +87,9 @@ class ContextTables:
         return np.where(self.keys[place] == queries, place, -1)
 
 
-def pack(columns: Sequence[npt.NDArray[np.integer]], bits: Sequence[int]) -> Int:
-    """Several ids in one integer; −1 where one of them is −1."""
-    key = np.zeros(len(columns[0]), np.int64)
-    missing = np.zeros(len(columns[0]), bool)
-    for column, width in zip(columns, bits, strict=True):
-        missing |= column < 0
-        key = (key << width) | column
-    key[missing] = -1
-    return key
+def _queries(columns: Sequence[Int], bits: Sequence[int]) -> Int:
+    """Values of a context from those of its parts; −1 where one of them is −1."""
+    return np.where(np.min(columns, axis=0) < 0, -1, pack(columns, bits))
 
 
 class Rates:
@@ -150,13 +141,15 @@ class Rates:
         for name in {atom.view for context in contexts for atom in context.atoms}:
             get = self.index(name).get
             ids[name] = np.array([get(value, -1) for value in map(view(name), corpus.words.values)], np.int64)
-        at: dict[Atom, Int] = {}
-        for atom in {atom for context in contexts for atom in context.atoms}:
-            at[atom] = ids[atom.view][corpus.words.codes]
-            if atom.offset:
-                place, inside = corpus.neighbours(atom.offset)
-                at[atom] = np.where(inside, at[atom][place], self.index(atom.view).get(OUTSIDE, -1))
-        rows = [pack([at[atom] for atom in context.atoms], self._widths(context)) for context in contexts]
+        atoms = {atom for context in contexts for atom in context.atoms}
+        at = {atom: ids[atom.view][corpus.words.codes] for atom in atoms}
+        for offset in {atom.offset for atom in atoms} - {0}:
+            place, inside = corpus.neighbours(offset)
+            for atom in atoms:
+                if atom.offset == offset:
+                    beyond = self.index(atom.view).get(OUTSIDE, -1)
+                    at[atom] = np.where(inside, at[atom][place], beyond)
+        rows = [_queries([at[atom] for atom in context.atoms], self._widths(context)) for context in contexts]
         return np.stack(rows) if rows else np.empty((0, corpus.n_tokens), np.int64)
 
     def log_rates(

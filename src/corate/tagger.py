@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from corate import weights as fitting
-from corate.contexts import WORDS, Context
+from corate.contexts import WORDS, Context, parse_all
 from corate.corpus import Corpus
 from corate.counts import LABEL_PAIR, WORD_LABEL, Counts, Events
 from corate.errors import InputError
@@ -55,11 +55,11 @@ class Tagger(Estimator):
         counts = events.count()
         if not counts.n_tokens:
             raise InputError("no labelled token to learn from")
-        contexts = Rates(counts, self._context_templates()).contexts
+        rates = Rates(counts, self._context_templates())
         if self.weights == "fitted":
-            found = fitting.fit(events, counts, contexts, self._n_threads())
+            found = fitting.fit(events, rates, self._n_threads())
         else:
-            found = Weights.fixed(len(contexts), len(counts.labels))
+            found = Weights.fixed(len(rates.contexts), rates.n_labels)
         self._restore(counts, {}, {"weights": found.vector()})
         return self
 
@@ -73,8 +73,8 @@ class Tagger(Estimator):
     def _restore(self, counts: Counts, learned: dict[str, Any], arrays: dict[str, Any]) -> None:
         self.counts_ = counts
         self.classes_ = list(counts.labels)
-        self._fitted_params = {**self.get_params(), "contexts": tuple(map(str, self.contexts))}
-        self._contexts = in_order(self._context_templates())
+        self._remember_params()
+        self._contexts = self._context_templates()
         vector = arrays["weights"]
         n_contexts, n_labels = len(self._contexts), len(counts.labels)
         if vector.shape != (4 + n_contexts * N_BUCKETS + n_labels * (n_contexts + 1),):
@@ -96,9 +96,6 @@ class Tagger(Estimator):
 
     def _lattice(self, corpus: Corpus) -> Lattice:
         return evidence(self.rates(), corpus, self._n_threads()).lattice(self.weights_)
-
-    def context_names(self) -> list[str]:
-        return [str(context) for context in self._contexts]
 
     def label_log_rates(self) -> Float:
         return self.rates().pair
@@ -130,10 +127,7 @@ class Tagger(Estimator):
         return explain_evidence(self.rates(), self.weights_, shown, corpus, self.classes_)
 
     def _context_templates(self) -> list[Context]:
-        listed = isinstance(self.contexts, (Sequence, np.ndarray)) and not isinstance(self.contexts, str)
-        if not listed or not all(isinstance(name, str) for name in self.contexts):
-            raise InputError(f"contexts={self.contexts!r}: give a list of names, such as {WORDS[:3]}")
-        return [Context.parse(name) for name in dict.fromkeys(self.contexts)]
+        return in_order(parse_all(self.contexts))
 
     def _check_params(self) -> None:
         if self.weights not in WEIGHTS:

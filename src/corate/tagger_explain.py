@@ -13,7 +13,7 @@ import numpy as np
 from corate import decode
 from corate.contexts import Context, view
 from corate.corpus import Corpus
-from corate.explain import Explanation, Reason
+from corate.explain import Explanation, Reason, runner_up, times
 from corate.rates import Rates
 from corate.tagger_lattice import Evidence, Weights
 
@@ -24,7 +24,7 @@ def explain_evidence(
     """Explain the best labels of the one sentence that the evidence holds."""
     lattice = shown.lattice(weights)
     best = decode.viterbi(lattice).candidates.tolist()
-    probabilities = decode.marginals(lattice).probabilities.tolist()
+    probabilities = decode.marginals(lattice).probabilities
     words = corpus.words.strings()
     queries = rates.queries(corpus, rates.tables.contexts)
     explanations = []
@@ -43,15 +43,12 @@ def explain_evidence(
             rate = float(shown.pair[before, label])
             text = f"{classes[label]} after {classes[before]}: {_times(rate)}"
             reasons.append(Reason(text, weights.pair * rate))
-        here = range(int(shown.positions[i]), int(shown.positions[i + 1]))
-        others = [(probabilities[c], classes[shown.labels[c]]) for c in here if c != candidate]
-        runner_up = max(others, key=lambda other: other[0], default=None)
         explanations.append(
             Explanation(
                 word,
                 classes[label],
-                probabilities[candidate],
-                None if runner_up is None else (runner_up[1], runner_up[0]),
+                float(probabilities[candidate]),
+                runner_up(lattice, probabilities, classes, i, candidate),
                 sorted(reasons, key=lambda reason: -abs(reason.score)),
             )
         )
@@ -74,8 +71,7 @@ def _support(rates: Rates, j: int, query: int, label: int) -> str | None:
         return None
     rows = slice(int(tables.first_row[place]), int(tables.first_row[place + 1]))
     counts = dict(zip(tables.row_labels[rows].tolist(), tables.row_counts[rows].tolist(), strict=True))
-    total = sum(counts.values())
-    return f"{counts.get(label, 0):,} of {total:,} time{'' if total == 1 else 's'}"
+    return times(counts.get(label, 0), sum(counts.values()))
 
 
 def _describe(context: Context, words: Sequence[str], i: int) -> str:

@@ -16,7 +16,8 @@ import numpy as np
 
 from corate._native import HAS_KERNELS
 from corate.corpus import Corpus
-from corate.lattice import Lattice, offsets_of, ragged_arange
+from corate.counts import starts_of_runs
+from corate.lattice import Lattice, end_candidates, offsets_of, owners, ragged_arange
 from corate.rates import BUCKETS, WORD, Buckets, Float, Ids, Int, Rates
 
 if HAS_KERNELS:
@@ -133,13 +134,8 @@ def evidence(rates: Rates, corpus: Corpus, n_threads: int = 1, gold: Ids | None 
     queries = rates.queries(corpus, rates.tables.contexts)
     values, buckets = rates.log_rates(rates.tables, queries, positions, labels, n_threads)
     start, end = np.zeros(len(labels)), np.zeros(len(labels))
-    nonempty = np.diff(corpus.offsets) > 0
-    for edge, places, rate in (
-        (start, corpus.offsets[:-1][nonempty], rates.start),
-        (end, corpus.offsets[1:][nonempty] - 1, rates.end),
-    ):
-        here = ragged_arange(positions[places], np.diff(positions)[places])
-        edge[here] = rate[labels[here]]
+    first, last = end_candidates(corpus.offsets, positions)
+    start[first], end[last] = rates.start[labels[first]], rates.end[labels[last]]
     return Evidence(
         corpus.offsets, positions, labels, values, buckets, rates.log_prior[labels], start, end, rates.pair
     )
@@ -188,12 +184,12 @@ def _pools(rates: Rates, queries: Int) -> tuple[Int, Ids]:
 def _union(sorted_keys: Int, more: Int) -> Int:
     keys = np.concatenate([sorted_keys, more])
     keys.sort()
-    return keys[np.append(True, keys[1:] != keys[:-1])] if len(keys) else keys
+    return keys[starts_of_runs(keys)]
 
 
 def _best(positions: Int, labels: Ids, score: Float) -> tuple[Int, Ids]:
     """The best N_CANDIDATES of each position that are within MARGIN of the best."""
-    owner = np.repeat(np.arange(len(positions) - 1), np.diff(positions))
+    owner = owners(positions)
     order = np.lexsort((-score, owner))
     rank = np.arange(len(order)) - positions[owner]
     top = score[order[positions[:-1]]]
@@ -202,6 +198,6 @@ def _best(positions: Int, labels: Ids, score: Float) -> tuple[Int, Ids]:
 
 
 def _with_gold(positions: Int, labels: Ids, gold: Ids) -> tuple[Int, Ids]:
-    owner = np.repeat(np.arange(len(positions) - 1), np.diff(positions))
+    owner = owners(positions)
     key = _union((owner << 31) + labels, (np.arange(len(gold)) << 31) + gold)
     return offsets_of(np.bincount(key >> 31, minlength=len(gold))), (key & ((1 << 31) - 1)).astype(np.int32)

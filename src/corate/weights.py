@@ -8,16 +8,15 @@ text a name repeats within its document.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from corate import decode
-from corate.contexts import Context
 from corate.corpus import Corpus
-from corate.counts import Counts, Events
+from corate.counts import Events
+from corate.lattice import owners
 from corate.rates import Float, Int, Rates
 from corate.tagger_lattice import N_BUCKETS, Evidence, Weights, evidence
 
@@ -39,22 +38,20 @@ class Fold:
         return len(self.gold)
 
 
-def fit(events: Events, counts: Counts, contexts: Sequence[Context], n_threads: int = 1) -> Weights:
-    """Weights for the counts of these events; the fixed ones where there is too little to hold out."""
-    start = Weights.fixed(len(contexts), len(counts.labels))
-    if counts.n_sentences < 2 * N_FOLDS:
+def fit(events: Events, rates: Rates, n_threads: int = 1) -> Weights:
+    """Weights for the rates of these events; the fixed ones where there is too little to hold out."""
+    start = Weights.fixed(len(rates.contexts), rates.n_labels)
+    if rates.counts.n_sentences < 2 * N_FOLDS:
         return start
-    folds = _folds(events, counts, contexts, n_threads)
-    return _maximise(folds, start, len(contexts), len(counts.labels), n_threads)
+    return _maximise(_folds(events, rates, n_threads), start, len(rates.contexts), rates.n_labels, n_threads)
 
 
-def _folds(events: Events, counts: Counts, contexts: Sequence[Context], n_threads: int) -> list[Fold]:
+def _folds(events: Events, rates: Rates, n_threads: int) -> list[Fold]:
     bounds = np.linspace(0, events.corpus.n_sentences, N_FOLDS + 1).astype(int).tolist()
-    whole = Rates(counts, contexts)
     folds = []
     for first, last in pairwise(bounds):
-        others = Rates(counts.without(events.count(first, last)), contexts, like=whole)
-        folds.append(_fold(others, _sample(events.corpus.select(first, last)), counts, n_threads))
+        others = Rates(rates.counts.without(events.count(first, last)), rates.contexts, like=rates)
+        folds.append(_fold(others, _sample(events.corpus.select(first, last)), n_threads))
     return folds
 
 
@@ -67,13 +64,11 @@ def _sample(corpus: Corpus) -> Corpus:
     return Corpus.join([corpus.select(s, s + 1) for s in with_tokens])
 
 
-def _fold(rates: Rates, sample: Corpus, counts: Counts, n_threads: int) -> Fold:
+def _fold(rates: Rates, sample: Corpus, n_threads: int) -> Fold:
     assert sample.labels is not None
-    index = {label: i for i, label in enumerate(counts.labels)}
-    gold = np.array([index[label] for label in sample.labels.values], np.int32)[sample.labels.codes]
+    gold = sample.labels.encode(rates.counts.labels)
     shown = evidence(rates, sample, n_threads, gold)
-    owner = np.repeat(np.arange(len(gold)), np.diff(shown.positions))
-    right = np.flatnonzero(shown.labels == gold[owner])
+    right = np.flatnonzero(shown.labels == gold[owners(shown.positions)])
     left = np.flatnonzero(~sample.begins()[1:])
     return Fold(shown, right, shown.pair[gold[left], gold[left + 1]].sum())
 

@@ -41,8 +41,9 @@ def demo(sentence: str) -> None:
     milliseconds = 1000 * (time.perf_counter() - started)
     n_tokens = crf.counts_.n_tokens
     out.print(f"Trained by counting {n_tokens:,} tokens of {len(X)} sentences in {milliseconds:.0f} ms.")
-    accuracy = crf.score(*load_sample("test"))
-    out.print(f"On 299 other sentences of the sample it labels {100 * accuracy:.1f} % of the words right.\n")
+    test = load_sample("test")
+    accuracy = crf.score(*test)
+    out.print(f"On {len(test[0])} other sentences it labels {100 * accuracy:.1f} % of the words right.\n")
     print_explanations(out, crf.explain(tokens), 2)
     _entities(out, tokens)
     out.print(
