@@ -10,7 +10,7 @@ help:
 	@echo "make demo          train on the bundled sample, tag and explain a sentence"
 	@echo "make test          every check: lint, types, import contract, tests"
 	@echo "make lint          ruff, mypy --strict, import-linter"
-	@echo "make bench         corate and NLTK's TnT in one run; rewrites docs/benchmark.md (DATA=$(DATA))"
+	@echo "make bench         corate and its peers in one run, half an hour; rewrites docs/benchmark.md (DATA=$(DATA))"
 	@echo "make experiments   the papers' tables, published beside ours (DATA=$(DATA))"
 	@echo "make clean         remove .venv, build folders and caches"
 
@@ -44,7 +44,7 @@ test: lint
 bench:
 	@test -d $(DATA)/brown || { echo "$(DATA)/brown: no such folder: give DATA=…, see README.md" >&2; exit 2; }
 	@$(MAKE) --no-print-directory .venv/peers
-	$(BIN)/python benchmarks/tagging.py --data $(DATA)
+	$(BIN)/python benchmarks/tagging.py --data $(DATA) $(BENCH)
 
 experiments: .venv/dev
 	for script in label_bias test_time_problem pos ner; do $(BIN)/python experiments/$$script.py --data $(DATA) || exit 1; done

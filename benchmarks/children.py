@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -23,6 +23,8 @@ from corate import CorateError
 
 # Some shells forbid Python to cache bytecode: every start would then compile the program anew.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+# One thread is one thread: NumPy's linear algebra would take all cores.
+ONE_THREAD = {**ENVIRONMENT, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 MAXRSS_BYTES = 1 if sys.platform == "darwin" else 1024
 
 
@@ -32,6 +34,11 @@ class ChildError(CorateError):
 
 class CapError(CorateError):
     """A child used up its CPU seconds."""
+
+    def __init__(self, step: str, cap: int) -> None:
+        super().__init__(f"{step} not done after {cap} s of CPU")
+        self.step = step
+        self.cap = cap
 
 
 @dataclass(frozen=True)
@@ -48,18 +55,27 @@ class Finished:
         return found
 
 
-def run(command: Sequence[str | Path], *, stdout: Path | None = None, cap: int | None = None) -> Finished:
+def run(
+    command: Sequence[str | Path],
+    *,
+    stdout: Path | None = None,
+    cap: int | None = None,
+    step: str = "tagging",
+    environment: Mapping[str, str] = ENVIRONMENT,
+) -> Finished:
     """Wait for the command; its stdout goes to a file, or into the result. `cap` limits its CPU seconds."""
     with (
         tempfile.TemporaryFile() as errors,
         stdout.open("w+b") if stdout else tempfile.TemporaryFile() as out,
     ):
         started = perf_counter()
-        child = subprocess.Popen(command, stdout=out, stderr=errors, env=ENVIRONMENT, preexec_fn=_limit(cap))
+        child = subprocess.Popen(command, stdout=out, stderr=errors, env=environment, preexec_fn=_limit(cap))
         _, status, usage = os.wait4(child.pid, 0)
         wall = perf_counter() - started
         child.returncode = os.waitstatus_to_exitcode(status)  # Popen need not wait any more
-        _check(command, child.returncode, _text(errors), cap)
+        if cap is not None and child.returncode == -signal.SIGXCPU:
+            raise CapError(step, cap)
+        _check(command, child.returncode, _text(errors))
         output = "" if stdout else _text(out)
     return Finished(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * MAXRSS_BYTES / 1e6, output)
 
@@ -71,9 +87,7 @@ def _limit(cap: int | None) -> Callable[[], None] | None:
     return lambda: resource.setrlimit(resource.RLIMIT_CPU, (cap, cap + 5))
 
 
-def _check(command: Sequence[str | Path], code: int, errors: str, cap: int | None) -> None:
-    if code == -signal.SIGXCPU:
-        raise CapError(f"not done after {cap} s")
+def _check(command: Sequence[str | Path], code: int, errors: str) -> None:
     if code != 0:
         last = (errors.strip().splitlines() or ["no message"])[-1]
         raise ChildError(f"{' '.join(map(str, command))}: exit code {code}: {last}")

@@ -1,6 +1,7 @@
 """The two ends that need the corpus, each run as a child: write a split, score what came back.
 
-parts.py write DATA SPLIT FOLDER      train.conll, test.conll (word TAB label) and words.conll (no labels)
+parts.py write DATA SPLIT FOLDER      train.conll, test.conll, held_out.conll (word TAB label), and
+                                      words.conll, the test part without labels
 parts.py score TRAIN TEST TAGGED      rates of TAGGED in percent, as JSON
 """
 
@@ -23,8 +24,10 @@ from corate.evaluate import evaluate
 
 def write(data: Path, name: str, folder: Path) -> dict[str, int]:
     load = corpora.conll2002 if name == corpora.CONLL_SPLIT else corpora.brown
-    split = load(data).splits[name]
-    for part, path in ((split.train, "train.conll"), (split.test, "test.conll")):
+    corpus = load(data)
+    split = corpus.splits[name]
+    parts = {"train.conll": split.train, "test.conll": split.test, "held_out.conll": corpus.held_out}
+    for path, part in parts.items():
         pairs = zip(part.words, part.labels, strict=True)
         write_rows(folder / path, (zip(words, labels, strict=True) for words, labels in pairs))
     write_rows(folder / "words.conll", ([[word] for word in words] for words in split.test.words))

@@ -7,13 +7,20 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
-from children import Finished, run
+from children import ONE_THREAD, CapError, Finished, run
 from corate import CorateError
 
 HERE = Path(__file__).resolve().parent
 PYTHON = sys.executable
 CORATE = Path(sys.executable).with_name("corate")
+
+# Pairs of labels that CRFsuite's L-BFGS visits in a second, roughly: an iteration visits them all at every
+# token. It decides how many iterations are tried on a corpus that is too large for all.
+PAIRS_PER_SECOND = 2.5e8
+
+TRAINING = "training"
 
 Command = list[str | Path]
 Figures = dict[str, float]
@@ -28,36 +35,30 @@ class System:
     modules: str
     kind: str | None = None
     options: tuple[str, ...] = ()  # of `corate train`
+    slow: bool = False  # one round is enough
 
-    def train_command(self, files: Sequence[Path], model: Path) -> Command:
+    def train_command(self, files: Sequence[Path], model: Path, most: int | None = None) -> Command:
+        """`most` iterations, for CRFsuite."""
         if self.kind:
             return [CORATE, "train", "--model", self.kind, *self.options, "-m", model, *files]
-        return self._child("train", model, *files)
+        command = self.child("train", model, *files)
+        return command if most is None else [*command, "--most", str(most)]
 
-    def tag_command(self, model: Path, words: Path, out: Path) -> Command:
-        return self._child("tag", model, words, out)
-
-    def predict_command(self, model: Path, words: Path) -> Command:
-        return self._child("predict", model, words)
-
-    def _child(self, action: str, *paths: Path) -> Command:
+    def child(self, action: str, *paths: Path) -> Command:
         return [PYTHON, HERE / "taggers.py", action, "corate" if self.kind else self.name, *paths]
 
 
 OURS = "corate.cli, corate.empirical, corate.formats"
+EP1 = System("ep1", "corate EP1", OURS, "ep1")
 ECRN = System("ecrn", "corate ECRN", OURS, "ecrn")
-PAPERS = [System("ep1", "corate EP1", OURS, "ep1"), ECRN]
-CORATES = [
-    *PAPERS,
-    System("fixed", "corate Tagger, fixed", OURS, "tagger", ("--weights", "fixed")),
-    System("fitted", "corate Tagger, fitted", OURS, "tagger"),
-]
+FIXED = System("fixed", "corate Tagger, fixed", OURS, "tagger", ("--weights", "fixed"))
+FITTED = System("fitted", "corate Tagger, fitted", OURS, "tagger", ("--weights", "fitted"))
+CORATES = [EP1, ECRN, FIXED, FITTED]
 TNT = System("tnt", "NLTK TnT", "nltk.tag.tnt")
-PEERS = {
-    "tnt": TNT,
-    "perceptron": System("perceptron", "NLTK perceptron", "nltk.tag.perceptron"),
-    "crfsuite": System("crfsuite", "CRFsuite AP, Lafferty", "pycrfsuite"),
-}
+PERCEPTRON = System("perceptron", "NLTK perceptron", "nltk.tag.perceptron", slow=True)
+RICH = System("crfsuite-rich", "CRFsuite rich", "pycrfsuite", slow=True)
+LAFFERTY = System("crfsuite-lafferty", "CRFsuite Lafferty", "pycrfsuite", slow=True)
+PEERS = {system.name: system for system in (TNT, PERCEPTRON, RICH, LAFFERTY)}
 SYSTEMS = {system.name: system for system in (*CORATES, *PEERS.values())}
 
 
@@ -80,8 +81,31 @@ class Files:
     def words(self) -> Path:
         return self.folder / "words.conll"
 
+    @property
+    def held_out(self) -> Path:
+        return self.folder / "held_out.conll"
+
     def model(self, system: System) -> Path:
         return self.folder / f"{system.name}.model"
+
+
+@dataclass(frozen=True)
+class Result:
+    """The rounds of every system on one split, and what stopped those that have none."""
+
+    title: str
+    files: Files
+    rounds: dict[str, list[Figures]]
+    capped: dict[str, CapError]
+
+    @property
+    def training_caps(self) -> dict[str, int]:
+        """CPU seconds after which the training of a system was stopped."""
+        return {name: error.cap for name, error in self.capped.items() if error.step == TRAINING}
+
+    def medians(self, name: str) -> Figures:
+        rounds = self.rounds[name]
+        return {key: median(figures[key] for figures in rounds) for key in rounds[0]}
 
 
 def write_split(data: Path, name: str, folder: Path) -> Files:
@@ -89,28 +113,58 @@ def write_split(data: Path, name: str, folder: Path) -> Files:
     return Files(folder, run([PYTHON, HERE / "parts.py", "write", data, name, folder]).json())
 
 
+def affordable(sizes: dict[str, int], cap: int) -> int:
+    """Iterations of CRFsuite that should end within the cap."""
+    return max(1, int(cap * PAIRS_PER_SECOND / (sizes["train_tokens"] * sizes["labels"] ** 2)))
+
+
 def measure(system: System, files: Files, cap: int) -> Figures:
     """One round: train, tag from file to file, tag in memory, score. The cap is for peers."""
     model, out = files.model(system), files.folder / f"{system.name}.tagged"
     limit = None if system.kind else cap
+    most = affordable(files.sizes, cap) if system in (RICH, LAFFERTY) else None
     started = run([PYTHON, "-c", f"import {system.modules}"])
-    trained = run(system.train_command([files.train], model), cap=limit)
-    tagged = run(system.tag_command(model, files.words, out), cap=limit)
-    predicted = run(system.predict_command(model, files.words), cap=limit)
+    trained = run(system.train_command([files.train], model, most), cap=limit, step=TRAINING)
+    tagged = run(system.child("tag", model, files.words, out), cap=limit, environment=ONE_THREAD)
+    predicted = run(system.child("predict", model, files.words), cap=limit, environment=ONE_THREAD).json()
     whole = _corate_tag(model, files.words, out) if system.kind else tagged
-    rates = run([PYTHON, HERE / "parts.py", "score", files.train, files.test, out]).json()
     n_tokens = files.sizes["test_tokens"]
+    found = {
+        **score(files, out),
+        **training_figures(trained, started),
+        "model": model.stat().st_size / 1e6,
+        "tag_speed": n_tokens / tagged.json()["seconds"],
+        "predict_speed": n_tokens / predicted["seconds"],
+        "tag_cpu": whole.cpu,
+    }
+    if "ready" in predicted:
+        found["ready_speed"] = n_tokens / predicted["ready"]
+        found["stopped"] = trained.json()["stopped"]
+    if system.kind:
+        threads = run(system.child("threads", model, files.words), environment=ONE_THREAD).json()
+        found |= {"one_thread": n_tokens / threads["one"], "two_threads": n_tokens / threads["two"]}
+    return found
+
+
+def measure_accuracy(system: System, files: Files) -> Figures:
+    """Train corate, tag once, score."""
+    model, out = files.model(system), files.folder / f"{system.name}.tagged"
+    trained = run(system.train_command([files.train], model))
+    run([CORATE, "tag", "-m", model, files.words], stdout=out)
+    return {**score(files, out), "train_cpu": trained.cpu}
+
+
+def score(files: Files, tagged: Path) -> Figures:
+    return run([PYTHON, HERE / "parts.py", "score", files.train, files.test, tagged]).json()
+
+
+def training_figures(trained: Finished, started: Finished) -> Figures:
     return {
-        **rates,
         "train_cpu": trained.cpu,
         "start_cpu": started.cpu,
         "train_work": trained.cpu - started.cpu,
         "train_wall": trained.wall,
         "train_peak": trained.peak,
-        "model": model.stat().st_size / 1e6,
-        "tag_speed": n_tokens / tagged.json()["seconds"],
-        "predict_speed": n_tokens / predicted.json()["seconds"],
-        "tag_cpu": whole.cpu,
     }
 
 

@@ -1,42 +1,40 @@
 """A tagger at work, in a process of its own; `tagging.py` starts and times these.
 
-    taggers.py train   NAME MODEL FILE...      read labelled files, train a peer, save it
-    taggers.py tag     NAME MODEL WORDS OUT    load; then time reading, tagging and writing of a file
-    taggers.py predict NAME MODEL WORDS        load and read; then time tagging alone
+    taggers.py train   NAME MODEL FILE... [--most N]    read labelled files, train a peer, save it
+    taggers.py tag     NAME MODEL WORDS OUT             load; then time reading, tagging and writing of a file
+    taggers.py predict NAME MODEL WORDS                 load and read; then time tagging alone
+    taggers.py threads corate MODEL WORDS               the same by the clock, with one thread and with two
 
-Times are CPU seconds of the whole process: a second thread would not make them shorter. Every tagger labels
-one short sentence before the clock starts: what it derives from its model on demand is part of loading. A
-time is the median of several passes over the file.
+Times of `tag` and `predict` are CPU seconds of the whole process: a second thread would not make them
+shorter. Every tagger labels one short sentence before the clock starts: what it derives from its model on
+demand is part of loading. A time is the median of several passes over the file.
 corate trains by its own command; the peers read and write with the plainest code there is.
 """
 
 from __future__ import annotations
 
+import argparse
 import gc
 import json
 import pickle
 import random
-import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from statistics import median
-from time import process_time
+from time import perf_counter, process_time
+from typing import Any
 
+import crfsuite
 from rows import Rows, read_rows, read_words, write_rows
 
 Words = list[list[str]]
-Predict = Callable[[Words], list[list[str]]]
 TagFile = Callable[[Path, Path], None]
 
 WARM_UP = [["The", "dog", "unwordly-barks", "."]]  # known words and an unknown one
-
-# Lafferty et al. (2001) §5.3: what the spelling features of a word test.
-SUFFIXES = ("ing", "ogy", "ed", "s", "ly", "ion", "tion", "ity", "ies")
-
-# Passes of CRFsuite's averaged perceptron, not tuned; fewer than its default of 100, because 3 passes over
-# Brown's 32,623 sentences took 218 s when the peers were first measured.
-CRFSUITE_PASSES = 10
+PASSES = 5
+ENOUGH = 3.0  # seconds after which no further pass is begun
 
 
 # Training: the labelled rows of all files in, a saved model out -------------------------------------------
@@ -61,53 +59,58 @@ def train_perceptron(sentences: list[Rows], model: Path) -> None:
     model.write_text(json.dumps(tagger.encode_json_obj()), encoding="utf-8")
 
 
-def train_crfsuite(sentences: list[Rows], model: Path) -> None:
-    import pycrfsuite
-
-    trainer = pycrfsuite.Trainer("ap", {"max_iterations": CRFSUITE_PASSES}, verbose=False)
-    for rows in sentences:
-        trainer.append([lafferty(word) for word, _ in rows], [label for _, label in rows])
-    trainer.train(str(model))
-
-
-def lafferty(word: str) -> list[str]:
-    """The word, and its spelling: starts with a digit or a capital, holds a hyphen, ends in a suffix."""
-    features = ["word=" + word]
-    features += ["digit"] if word[0].isdigit() else []
-    features += ["capital"] if word[0].isupper() else []
-    features += ["hyphen"] if "-" in word else []
-    return features + ["suffix=" + suffix for suffix in SUFFIXES if word.endswith(suffix)]
+def train(name: str, model: Path, files: Sequence[Path], most: int | None) -> dict[str, int]:
+    sentences = list(chain.from_iterable(map(read_rows, files)))
+    if name in crfsuite.FEATURES:
+        return crfsuite.train(name, sentences, model, most)
+    {"tnt": train_tnt, "perceptron": train_perceptron}[name](sentences, model)
+    return {}
 
 
 # Loading: a saved model in, a function that labels sentences out ------------------------------------------
 
 
-def load_corate(model: Path) -> Predict:
+@dataclass(frozen=True)
+class Loaded:
+    """Lists of words in, lists of labels out, as a user has it; and CRFsuite's two steps of that."""
+
+    predict: Callable[[Words], list[list[str]]]
+    prepare: Callable[[Words], Any] | None = None
+    label: Callable[[Any], list[list[str]]] | None = None
+
+
+def load_corate(model: Path) -> Loaded:
     import corate
 
-    predict: Predict = corate.load(model).predict
-    return predict
+    return Loaded(corate.load(model).predict)
 
 
-def load_tnt(model: Path) -> Predict:
+def load_tnt(model: Path) -> Loaded:
     with model.open("rb") as file:
         tagger = pickle.load(file)
-    return lambda words: [[label for _, label in tagger.tag(sentence)] for sentence in words]
+    return Loaded(lambda words: [[label for _, label in tagger.tag(sentence)] for sentence in words])
 
 
-def load_perceptron(model: Path) -> Predict:
+def load_perceptron(model: Path) -> Loaded:
     from nltk.tag.perceptron import PerceptronTagger
 
     tagger = PerceptronTagger.decode_json_obj(json.loads(model.read_text(encoding="utf-8")))
-    return lambda words: [[label for _, label in tagger.tag(sentence)] for sentence in words]
+    return Loaded(lambda words: [[label for _, label in tagger.tag(sentence)] for sentence in words])
 
 
-def load_crfsuite(model: Path) -> Predict:
-    import pycrfsuite
+def load_crfsuite(name: str, model: Path) -> Loaded:
+    features, tag = crfsuite.load(name, model)
+    return Loaded(
+        predict=lambda words: [tag(features(sentence)) for sentence in words],
+        prepare=lambda words: [features(sentence) for sentence in words],
+        label=lambda prepared: [tag(items) for items in prepared],
+    )
 
-    tagger = pycrfsuite.Tagger()
-    tagger.open(str(model))
-    return lambda words: [tagger.tag([lafferty(word) for word in sentence]) for sentence in words]
+
+def load(name: str, model: Path) -> Loaded:
+    if name in crfsuite.FEATURES:
+        return load_crfsuite(name, model)
+    return {"corate": load_corate, "tnt": load_tnt, "perceptron": load_perceptron}[name](model)
 
 
 # From file to file ----------------------------------------------------------------------------------------
@@ -131,7 +134,7 @@ def corate_files(model: Path) -> TagFile:
     return tag_file
 
 
-def peer_files(predict: Predict) -> TagFile:
+def peer_files(predict: Callable[[Words], list[list[str]]]) -> TagFile:
     predict(WARM_UP)
 
     def tag_file(words: Path, out: Path) -> None:
@@ -142,37 +145,47 @@ def peer_files(predict: Predict) -> TagFile:
     return tag_file
 
 
-PASSES = 5
-
-TRAIN = {"tnt": train_tnt, "perceptron": train_perceptron, "crfsuite": train_crfsuite}
-LOAD: dict[str, Callable[[Path], Predict]] = {
-    "corate": load_corate,
-    "tnt": load_tnt,
-    "perceptron": load_perceptron,
-    "crfsuite": load_crfsuite,
-}
+# Times ----------------------------------------------------------------------------------------------------
 
 
-def train(name: str, model: Path, files: Sequence[Path]) -> None:
-    TRAIN[name](list(chain.from_iterable(map(read_rows, files))), model)
+def time_tag(name: str, model: Path, words: Path, out: Path) -> dict[str, float]:
+    tag_file = corate_files(model) if name == "corate" else peer_files(load(name, model).predict)
+    return {"seconds": _seconds(lambda: tag_file(words, out))}
 
 
-def time_tag(name: str, model: Path, words: Path, out: Path) -> float:
-    tag_file = corate_files(model) if name == "corate" else peer_files(LOAD[name](model))
-    return _median_seconds(lambda: tag_file(words, out))
-
-
-def time_predict(name: str, model: Path, words: Path) -> float:
-    predict = LOAD[name](model)
-    predict(WARM_UP)
+def time_predict(name: str, model: Path, words: Path) -> dict[str, float]:
+    """`ready`: with the features computed before, for a tagger that takes features."""
+    loaded = load(name, model)
+    loaded.predict(WARM_UP)
     sentences = read_words(words)
-    return _median_seconds(lambda: predict(sentences))
+    found = {"seconds": _seconds(lambda: loaded.predict(sentences))}
+    if loaded.prepare and loaded.label:
+        label, prepared = loaded.label, loaded.prepare(sentences)
+        found["ready"] = _seconds(lambda: label(prepared))
+    return found
 
 
-def _median_seconds(action: Callable[[], object]) -> float:
-    """Several passes, because one of them takes a few hundredths of a second only."""
-    seconds = []
+def time_threads(model: Path, words: Path) -> dict[str, float]:
+    """Wall seconds; passes with one thread and with two take turns, so that a busy moment meets both."""
+    import corate
+
+    crf = corate.load(model)
+    crf.predict(WARM_UP)
+    sentences = read_words(words)
+    passes: dict[int, list[float]] = {1: [], 2: []}
     for _ in range(PASSES):
+        for n_jobs, seconds in passes.items():
+            crf.set_params(n_jobs=n_jobs)
+            started = perf_counter()
+            crf.predict(sentences)
+            seconds.append(perf_counter() - started)
+    return {"one": median(passes[1]), "two": median(passes[2])}
+
+
+def _seconds(action: Callable[[], object]) -> float:
+    """Several passes, because one of a fast tagger takes a few hundredths of a second only."""
+    seconds: list[float] = []
+    while len(seconds) < PASSES and sum(seconds) < ENOUGH:
         started = process_time()
         action()
         seconds.append(process_time() - started)
@@ -180,14 +193,25 @@ def _median_seconds(action: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    action, name, *paths = sys.argv[1:]
-    model, *files = map(Path, paths)
-    if action == "train":
-        train(name, model, files)
-    elif action == "tag":
-        print(json.dumps({"seconds": time_tag(name, model, *files)}))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("action", choices=["train", "tag", "predict", "threads"])
+    parser.add_argument("name")
+    parser.add_argument("model", type=Path)
+    parser.add_argument("files", type=Path, nargs="+")
+    parser.add_argument("--most", type=int, help="iterations of CRFsuite")
+    options = parser.parse_args()
+    name, model, files = options.name, options.model, options.files
+    if options.action == "train":
+        found: dict[str, Any] = train(name, model, files, options.most)
+    elif options.action == "tag":
+        found = time_tag(name, model, *files)
+    elif options.action == "predict":
+        found = time_predict(name, model, *files)
     else:
-        print(json.dumps({"seconds": time_predict(name, model, *files)}))
+        found = time_threads(model, *files)
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """corate and its peers on the same files, in one run: accuracy, training, tagging, memory, start-up.
 
-corate is trained and started through its command line. The slow peers, perceptron and crfsuite, run only if
-asked for. Prints Markdown, and writes it to a file; progress goes to stderr.
+corate is trained and started through its command line. Prints Markdown, and writes it to a file with a plot
+beside it; progress goes to stderr. A run of everything takes about half an hour, --quick about five minutes.
 """
 
 from __future__ import annotations
@@ -10,25 +10,31 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import plot
+import studies
 import tables
-from children import CapError, run
+import targets
+from children import CapError
 from systems import (
     CORATE,
     CORATES,
-    ECRN,
+    FITTED,
+    FIXED,
     PEERS,
-    PYTHON,
+    RICH,
+    SYSTEMS,
     TNT,
-    Command,
     Figures,
     Files,
-    System,
+    Result,
     measure,
+    measure_accuracy,
     write_split,
 )
+from tables import Section
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
 
@@ -39,104 +45,193 @@ from corate import InputError
 REPORT = Path(__file__).resolve().parents[1] / "docs" / "benchmark.md"
 TITLES = {name: f"Brown {name}" for name in corpora.BROWN_SPLITS}
 TITLES[corpora.CONLL_SPLIT] = f"CoNLL-2002 Dutch {corpora.CONLL_SPLIT}"
-STARTS = 7  # runs behind a start-up figure, after one that warms the caches
-SCALES = (1, 2, 4)
+SMALL, LARGE, DUTCH = "1000/4000", "32623/1000", corpora.CONLL_SPLIT
+PLOTTED = (SMALL, LARGE, DUTCH)
+ALL = "all"
+
+
+class Benchmark:
+    """Splits are written when first needed; results and models stay for the parts that come later."""
+
+    def __init__(self, options: argparse.Namespace, folder: Path) -> None:
+        self.options = options
+        self.folder = folder
+        self.written: dict[str, Files] = {}
+        self.results: dict[str, Result] = {}
+
+    def sections(self) -> Iterator[Section]:
+        for name, part in PARTS.items():
+            if name in self.options.part:
+                yield from part(self)
+
+    def files(self, name: str) -> Files:
+        if name not in self.written:
+            report.progress(f"{TITLES[name]}: writing the files …")
+            folder = self.folder / f"split{len(self.written)}"
+            self.written[name] = write_split(self.options.data, name, folder)
+        return self.written[name]
+
+    def splits(self) -> Iterator[Section]:
+        for name in self.options.split:
+            self.results[name] = self._take_turns(name)
+            yield tables.split_section(self.results[name])
+
+    def _take_turns(self, name: str) -> Result:
+        """Every tagger in turn, so that a busy minute meets all."""
+        result = Result(TITLES[name], self.files(name), {}, {})
+        for number in range(self.options.rounds):
+            for system in [*CORATES, *(PEERS[peer] for peer in self.options.peers)]:
+                if system.name in result.capped or (system.slow and number > 0):
+                    continue
+                report.progress(f"{TITLES[name]}, round {number + 1}: {system.title} …")
+                try:
+                    figures = measure(system, result.files, self.options.cap)
+                    result.rounds.setdefault(system.name, []).append(figures)
+                except CapError as error:
+                    result.capped[system.name] = error
+                    result.rounds.pop(system.name, None)
+        return result
+
+    def accuracy(self) -> Iterator[Section]:
+        """The splits that were not compared are trained and scored here, without peers."""
+        found: dict[str, dict[str, Figures]] = {}
+        for name, title in TITLES.items():
+            by_system = found.setdefault(title, {})
+            for system in CORATES:
+                if name in self.results:
+                    by_system[system.name] = self.results[name].medians(system.name)
+                else:
+                    report.progress(f"accuracy on {title}: {system.title} …")
+                    by_system[system.name] = measure_accuracy(system, self.files(name))
+        yield tables.accuracy_section(found)
+
+    def start_up(self) -> Iterator[Section]:
+        report.progress("start-up …")
+        starts = studies.start_ups(self.files(LARGE), TNT.name in self.options.peers)
+        yield tables.start_section(TITLES[LARGE], starts)
+
+    def scaling(self) -> Iterator[Section]:
+        costs = {}
+        files = self.files(LARGE)
+        for times in studies.SCALES:
+            report.progress(f"scaling: {times} × the corpus …")
+            tokens = times * files.sizes["train_tokens"]
+            costs[tokens] = studies.training_costs(files, (FIXED, FITTED), times, self.options.rounds)
+        yield tables.scaling_section(TITLES[LARGE], costs)
+
+    def labels(self) -> Iterator[Section]:
+        speeds = []
+        files, with_crfsuite = self.files(LARGE), RICH.name in self.options.peers
+        for number in studies.LABEL_NUMBERS:
+            report.progress(f"about {number} labels …")
+            folder = self.folder / f"labels{number}"
+            speeds.append(studies.label_speed(number, files, folder, self.options.cap, with_crfsuite))
+        yield tables.label_section(TITLES[LARGE], speeds)
+
+    def calibration(self) -> Iterator[Section]:
+        held_out = {"Brown, held out": LARGE, "CoNLL-2002 Dutch testa": DUTCH}
+        found = {}
+        for title, name in held_out.items():
+            report.progress(f"calibration: {title} …")
+            found[title] = studies.reliability(self.files(name))
+        yield tables.calibration_section(found)
+
+    def panels(self) -> list[plot.Panel]:
+        return [panel(self.results[name]) for name in PLOTTED if name in self.results]
+
+
+PARTS: dict[str, Callable[[Benchmark], Iterator[Section]]] = {
+    "splits": Benchmark.splits,
+    "accuracy": Benchmark.accuracy,
+    "start-up": Benchmark.start_up,
+    "scaling": Benchmark.scaling,
+    "labels": Benchmark.labels,
+    "calibration": Benchmark.calibration,
+}
+
+
+def panel(result: Result) -> plot.Panel:
+    """A tagger that was stopped early has no place: it would have been better, and slower."""
+    key = targets.measure_of(result.title)
+    points = []
+    for name in result.rounds:
+        system, figures = SYSTEMS[name], result.medians(name)
+        if not figures.get("stopped"):
+            colour = {"tagger": plot.OURS, None: plot.THEIRS}.get(system.kind, plot.PAPERS)
+            short = system.title.removeprefix("corate ").removeprefix("NLTK ")
+            points.append(plot.Point(short, figures["train_cpu"], figures[key], colour))
+    title = result.title.removesuffix(f" {DUTCH}")
+    return plot.Panel(title, "entity F1" if key == "f1" else "accuracy", points)
 
 
 def main() -> None:
     options = arguments()
     if not CORATE.exists():
         raise InputError("no such command: install corate where this Python lives", str(CORATE))
-    if not options.out.parent.is_dir():
+    if options.out and not options.out.parent.is_dir():
         raise InputError("no such folder: create it, or give another --out", str(options.out.parent))
-    text = ""
-    for section in sections(options):
-        print(section, flush=True)  # as soon as it is there: a run can take long
-        text += section + "\n"
-    options.out.write_text(text, encoding="utf-8")
-
-
-def sections(options: argparse.Namespace) -> Iterator[str]:
     command = ["python", "benchmarks/tagging.py", *sys.argv[1:]]
-    yield tables.header(command, options.rounds, os.getloadavg()[0])
-    systems = [*CORATES, *(PEERS[name] for name in options.peers)]
+    header = tables.header(command, options.rounds, os.getloadavg()[0])
+    print(header, flush=True)
+    sections = []
     with tempfile.TemporaryDirectory(prefix="corate-benchmark-") as folder:
-        for number, name in enumerate(options.split):
-            report.progress(f"{TITLES[name]}: writing the files …")
-            files = write_split(options.data, name, Path(folder, str(number)))
-            rounds, capped = take_turns(systems, files, options)
-            yield tables.split_section(TITLES[name], files, rounds, capped)
-        has_tnt = TNT.name in rounds
-        yield tables.start_section(TITLES[name], start_ups(files, has_tnt))
-        if options.scaling:
-            yield tables.scaling_section(TITLES[name], scaling(files, has_tnt))
+        benchmark = Benchmark(options, Path(folder))
+        for section in benchmark.sections():
+            print(section.markdown(), flush=True)  # as soon as it is there: a run can take long
+            sections.append(section)
+    summary = tables.summary([verdict for section in sections for verdict in section.verdicts])
+    print(summary)
+    if options.out:
+        write_report(options.out, [header, summary, *map(Section.markdown, sections)], benchmark.panels())
 
 
-def take_turns(
-    systems: Sequence[System], files: Files, options: argparse.Namespace
-) -> tuple[dict[str, list[Figures]], dict[str, str]]:
-    """The rounds of every tagger, in turn, so that a busy minute meets all; and why some have none."""
-    rounds: dict[str, list[Figures]] = {}
-    capped: dict[str, str] = {}
-    for number in range(options.rounds):
-        for system in systems:
-            if system.name in capped:
-                continue
-            report.progress(f"round {number + 1} of {options.rounds}: {system.title} …")
-            try:
-                rounds.setdefault(system.name, []).append(measure(system, files, options.cap))
-            except CapError as error:
-                capped[system.name] = str(error)
-                rounds.pop(system.name, None)
-    return rounds, capped
-
-
-def start_ups(files: Files, has_tnt: bool) -> dict[str, list[float]]:
-    """CPU milliseconds of every run."""
-    sentence, out = files.folder / "sentence.conll", files.folder / "sentence.tagged"
-    sentence.write_text("The\ndog\nbarks\n.\n\n", encoding="utf-8")
-    commands: dict[str, Command] = {
-        "python": [PYTHON, "-c", "pass"],
-        "help": [CORATE, "--help"],
-        "one": [CORATE, "tag", "-m", files.model(ECRN), sentence],
-    }
-    if has_tnt:
-        commands["tnt"] = TNT.tag_command(files.model(TNT), sentence, out)
-    found = {}
-    for name, command in commands.items():
-        report.progress(f"start-up: {name} …")
-        found[name] = [1000 * run(command).cpu for _ in range(STARTS + 1)][1:]
-    return found
-
-
-def scaling(files: Files, has_tnt: bool) -> dict[int, dict[str, Figures]]:
-    """Cost of training on the same file several times over, by the number of tokens."""
-    found: dict[int, dict[str, Figures]] = {}
-    for times in SCALES:
-        costs = found.setdefault(times * files.sizes["train_tokens"], {})
-        for system in [ECRN, *([TNT] if has_tnt else [])]:
-            report.progress(f"scaling: {times} × {system.title} …")
-            model = files.folder / f"{system.name}.scaling"
-            cost = run(system.train_command([files.train] * times, model))
-            costs[system.name] = {"cpu": cost.cpu, "peak": cost.peak}
-    return found
+def write_report(out: Path, texts: list[str], panels: list[plot.Panel]) -> None:
+    if panels:
+        picture = out.with_suffix(".svg")
+        picture.write_text(plot.svg(panels), encoding="utf-8")
+        texts.insert(2, f"![Accuracy against training time]({picture.name})\n")
+    out.write_text("\n".join(texts), encoding="utf-8")
 
 
 def arguments() -> argparse.Namespace:
-    example = "python benchmarks/tagging.py --data ../shared/data --split 4000/1000 32623/1000"
+    example = "python benchmarks/tagging.py --data ../shared/data --split 4000/1000 --part splits"
     parser = report.arguments(__doc__, example, data="folder that holds brown/ and conll2002/")
-    splits = f"of {', '.join(TITLES)}; start-up is measured with the last (default: 32623/1000)"
-    peers = f"of {','.join(PEERS)}; '' for none (default: tnt)"
-    out = "where the report goes besides stdout (default: docs/benchmark.md)"
-    scaling_help = "also train on the last split's file 1, 2 and 4 times over"
     add = parser.add_argument
-    add("--split", nargs="+", choices=TITLES, default=["32623/1000"], metavar="NAME", help=splits)
-    add("--peers", type=_peers, default=[TNT.name], metavar="NAMES", help=peers)
+    add(
+        "--split",
+        nargs="+",
+        choices=[*TITLES, ALL],
+        default=list(PLOTTED),
+        metavar="NAME",
+        help=f"where taggers are compared: {', '.join(TITLES)}, or all (default: {' '.join(PLOTTED)})",
+    )
+    add(
+        "--peers",
+        type=_peers,
+        default=list(PEERS),
+        metavar="NAMES",
+        help=f"of {','.join(PEERS)}; '' for none (default: all)",
+    )
+    add(
+        "--part",
+        nargs="+",
+        choices=PARTS,
+        default=list(PARTS),
+        metavar="NAME",
+        help=f"what is measured: {', '.join(PARTS)} (default: all)",
+    )
+    add("--quick", action="store_true", help=f"compare with {TNT.title} on {LARGE}, and nothing else")
     add("--rounds", type=_positive, default=3, metavar="N", help="rounds behind a figure (default: 3)")
-    add("--cap", type=_positive, default=600, metavar="SECONDS", help="CPU for a peer's step (default: 600)")
-    add("--scaling", action="store_true", help=scaling_help)
-    add("--out", type=Path, default=REPORT, metavar="FILE", help=out)
-    return parser.parse_args()
+    add("--cap", type=_positive, default=300, metavar="SECONDS", help="CPU for a peer's step (default: 300)")
+    add("--out", type=Path, metavar="FILE", help="the report (default: docs/benchmark.md; none if --quick)")
+    options = parser.parse_args()
+    if options.out is None and not options.quick:
+        options.out = REPORT
+    if options.quick:
+        options.split, options.peers, options.part = [LARGE], [TNT.name], ["splits", "start-up"]
+    if ALL in options.split:
+        options.split = list(TITLES)
+    return options
 
 
 def _positive(text: str) -> int:

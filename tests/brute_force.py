@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import strategies as st
 
-from corate.lattice import Lattice, offsets_of
+from corate.lattice import Float, Lattice, offsets_of
 
 Scored = list[tuple[float, tuple[int, ...]]]  # score and candidate (within its position) of each sequence
 
@@ -21,9 +22,20 @@ def sequences(x: Lattice, s: int) -> Scored:
     for path in itertools.product(*widths):
         score = sum(float(x.scores[x.candidates(i)][q]) for i, q in zip(span, path, strict=True))
         score += sum(float(x.edge(i)[p, q]) for i, p, q in zip(span[1:], path, path[1:], strict=False))
+        score += sum(
+            float(triple(x, i)[path[k : k + 3]]) for k, i in enumerate(span[2:]) if x.triples is not None
+        )
         if score > -math.inf:
             scored.append((score, path))
     return sorted(scored, key=lambda item: (-item[0], item[1][::-1]))
+
+
+def triple(x: Lattice, i: int) -> Float:
+    """Scores of the triples that end at position i, in a lattice of the second order."""
+    assert x.triples is not None
+    assert x.triple_scores is not None
+    widths = np.diff(x.positions[i - 2 : i + 2])
+    return x.triple_scores[x.triples[i] : x.triples[i + 1]].reshape(widths)
 
 
 def log_z(scored: Scored) -> float:
@@ -59,4 +71,28 @@ def lattices(draw: st.DrawFn, impossible: bool = True) -> Lattice:
         np.array(pair, np.float64).reshape(n_labels, n_labels),
         offsets_of(np.array(sizes, np.int64)),
         np.array(blocks, np.float64),
+    )
+
+
+@st.composite
+def second_order_lattices(draw: st.DrawFn, impossible: bool = True) -> Lattice:
+    """The same with scores of triples; every edge has a block of its own."""
+    x = draw(lattices(impossible))
+    blocks, n_triples = [np.empty(0)], []
+    edge_sizes = np.zeros(x.n_positions, np.int64)
+    widths = np.diff(x.positions).tolist()
+    for s in range(x.n_sentences):
+        for k, i in enumerate(x.span(s)):
+            n_triples.append(math.prod(widths[i - 2 : i + 1]) if k > 1 else 0)
+            if k:
+                blocks.append(x.edge(i).ravel())
+                edge_sizes[i] = blocks[-1].size
+    n = sum(n_triples)
+    scores = draw(st.lists(st.integers(-4, 4).map(float), min_size=n, max_size=n))
+    return replace(
+        x,
+        edges=offsets_of(edge_sizes),
+        edge_scores=np.concatenate(blocks),
+        triples=offsets_of(np.array(n_triples, np.int64)),
+        triple_scores=np.array(scores, np.float64),
     )

@@ -79,6 +79,7 @@ def test_malformed_text(cli: Cli, tmp_path: Path, name: str, content: bytes, mes
 
 # Options and paths -----------------------------------------------------------------------------------
 
+ECRN = ["train", str(TRAIN), "-m", "{tmp}/m", "--model", "ecrn"]
 OPTIONS: list[tuple[list[str], str]] = [
     (["train"], "Missing argument 'FILE...'"),
     (["train", str(TRAIN)], "Missing option '-m'"),
@@ -90,11 +91,17 @@ OPTIONS: list[tuple[list[str], str]] = [
     (["train", str(TRAIN), "-m", "{tmp}/m", "--encoding", "klingon"], "unknown encoding 'klingon'"),
     (["train", str(TRAIN), "-m", "{tmp}/m", "--encoding", "utf-16"], "not utf-16"),
     (["train", str(TRAIN), "-m", "{tmp}/m", "--context", "sufix3"], "no view is called 'sufix3'"),
-    (["train", str(TRAIN), "-m", "{tmp}/m", "--mu-oov", "big"], "'big' is neither a number nor 'auto'"),
-    (["train", str(TRAIN), "-m", "{tmp}/m", "--mu-oov", "-1"], "mu_oov=-1.0"),
-    (["train", str(TRAIN), "-m", "{tmp}/m", "--mu-oov", "nan"], "mu_oov=nan"),
-    (["train", str(TRAIN), "-m", "{tmp}/m", "--mu-oov", "auto"], "needs --held-out"),
-    (["train", str(TRAIN), "-m", "{tmp}/m", "--held-out", str(TRAIN)], "--held-out is used by"),
+    (
+        ["train", str(TRAIN), "-m", "{tmp}/m", "--model", "ecrn", "--mu-oov", "big"],
+        "'big' is neither a number nor 'auto'",
+    ),
+    ([*ECRN, "--mu-oov", "-1"], "mu_oov=-1.0"),
+    ([*ECRN, "--mu-oov", "nan"], "mu_oov=nan"),
+    ([*ECRN, "--mu-oov", "auto"], "needs --held-out"),
+    (
+        ["train", str(TRAIN), "-m", "{tmp}/m", "--model", "ecrn", "--held-out", str(TRAIN)],
+        "--held-out is used by",
+    ),
     (["train", "{tmp}/nothing", "-m", "{tmp}/m"], "nothing: no such file"),
     (["train", "{tmp}", "-m", "{tmp}/m"], "is a directory"),
     (["train", str(TRAIN), "-m", "{tmp}"], "is a directory"),
@@ -214,7 +221,8 @@ MODELS: list[tuple[str, Callable[[bytes], bytes], str]] = [
     ("unknown model", manifest(header={"model": "Oracle"}), "'Oracle'"),
     ("unknown parameter", manifest(header={"params": {"depth": 3}}), "not a sound model"),
     ("wrong parameter", manifest(header={"params": {"unknown": "magic"}}), "not a sound model"),
-    ("wrong sentences", manifest(header={"n_sentences": 1}), "not a sound model"),
+    ("no sentences", manifest(header={"n_sentences": 0}), "not a sound model"),
+    ("too many sentences", manifest(header={"n_sentences": 10**9}), "not a sound model"),
     ("text for a number", manifest(header={"n_sentences": "many"}), "not a sound model"),
     ("learned nothing", manifest(header={"learned": {}}), "not a sound model"),
     ("learned nonsense", manifest(header={"learned": {"mu_oov": "NaN"}}), "not a sound model"),

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 
-from brute_force import lattices, log_z, sequences
 from conftest import Cli
 from corate import InputError, Tagger, decode, load, load_sample, weights
-from corate.contexts import WORDS, Atom, Context
+from corate.contexts import WORDS, Atom, Context, parse_all
 from corate.corpus import Corpus
 from corate.counts import Events, count
-from corate.lattice import Lattice
-from corate.rates import ALPHA, PRIOR_COUNT, Rates, in_order
-from corate.tagger_lattice import Weights, evidence
+from corate.lattice import Float, Lattice
+from corate.rates import ALPHA, PAIR_COUNT, PRIOR_COUNT, Rates, table_of
+from corate.tagger import LABELS_ALONE
+from corate.tagger_lattice import Weights, evidence, refine
+from corate.weights import Fold
 
 X, Y = load_sample()
 TEST, GOLD = load_sample("test")
@@ -59,11 +61,21 @@ def test_back_off(context: str, parents: list[str]) -> None:
     assert [str(c) for c in Context.parse(context).parents()][: len(parents)] == parents
 
 
+# The formulas by hand --------------------------------------------------------------------------------
+
+WORDS_BY_HAND = [["aa", "Ba", "aa"], ["aa"], ["Ba", "aa"], ["aa", "Ba", "aa", "aa"]]
+LABELS_BY_HAND = [["X", "Y", "Y"], ["X"], ["Y", "X"], ["X", "Y", "X", "X"]]
+
+
+def rates_of(names: Sequence[str], words: list[list[str]], labels: list[list[str]]) -> Rates:
+    contexts = parse_all(names)
+    tables = [*LABELS_ALONE, *map(table_of, contexts)]
+    return Rates(count(Corpus.from_sequences(words, labels), tables), contexts)
+
+
 def test_rates_by_hand() -> None:
     """P(y | f) = (#(f, y) + a P(y | parent)) / (#(f) + a), over two levels."""
-    corpus = Corpus.from_sequences([["aa", "Ba", "aa"], ["aa"]], [["X", "Y", "Y"], ["X"]])
-    contexts = [Context.parse("word"), Context.parse("shape")]
-    rates = Rates(count(corpus, ["word.y", "shape.y", "word-1.y", "word+1.y", "y.y"]), contexts)
+    rates = rates_of(["word", "shape"], [["aa", "Ba", "aa"], ["aa"]], [["X", "Y", "Y"], ["X"]])
     assert [str(c) for c in rates.contexts] == ["shape", "word"]
     prior = [(2 + PRIOR_COUNT) / (4 + 2 * PRIOR_COUNT)] * 2
     lower = [(2 + 2 * ALPHA * prior[0]) / (3 + 2 * ALPHA), (1 + 2 * ALPHA * prior[1]) / (3 + 2 * ALPHA)]
@@ -71,15 +83,80 @@ def test_rates_by_hand() -> None:
     asked = Corpus.from_sequences([["aa", "bb", "5"]])
     positions, labels = np.array([0, 2, 4, 6]), np.array([0, 1] * 3, np.int32)
     for kernel in ("native", "numpy"):
-        found, buckets = rates.log_rates(
-            rates.tables, rates.queries(asked, rates.contexts), positions, labels, kernel=kernel
-        )
+        found, buckets = rates.log_rates(rates.alone, asked, positions, labels, kernel=kernel)
         expected: list[list[list[float] | None]] = [[lower, word], [lower, None], [None, None]]
         for i, columns in enumerate(expected):
             for j, column in enumerate(columns):
-                got = found[2 * i : 2 * i + 2, j]
-                assert got == pytest.approx([0, 0] if column is None else np.log(column) - np.log(prior))
+                right = [0, 0] if column is None else np.log(column) - np.log(prior)
+                assert found[2 * i : 2 * i + 2, j] == pytest.approx(right, abs=1e-6)
         assert buckets.tolist() == [[2, 2], [2, 0], [0, 0]]
+
+
+class ByHand:
+    """What the formulas say of the corpus above, one number at a time."""
+
+    def __init__(self) -> None:
+        flat = [y for labels in LABELS_BY_HAND for y in labels]
+        self.pairs = Counter(pair for labels in LABELS_BY_HAND for pair in pairwise(labels))
+        self.n = self.pairs.total()
+        self.p = {y: (flat.count(y) + PRIOR_COUNT) / (len(flat) + 2 * PRIOR_COUNT) for y in "XY"}
+
+    def joint(self, y: str, z: str) -> float:
+        added = PAIR_COUNT * math.sqrt(self.n)
+        return (self.pairs[y, z] + added * self.p[y] * self.p[z]) / (self.n + added)
+
+    def rate(self, y: str, z: str) -> float:
+        return self.joint(y, z) / (self.p[y] * self.p[z])
+
+
+def test_rates_of_pairs_by_hand() -> None:
+    """CR(y; y′), CR(y; START), and CR(y; y′ | f) of the word at the second label."""
+    hand = ByHand()
+    rates = rates_of(["word", "pair:word"], WORDS_BY_HAND, LABELS_BY_HAND)
+    assert np.exp(rates.pair).ravel() == pytest.approx([hand.rate(y, z) for y in "XY" for z in "XY"])
+    first = {y: 3 * (y == "X") + (y == "Y") + PAIR_COUNT * 2 * hand.p[y] for y in "XY"}  # 2 = √4 sentences
+    assert np.exp(rates.start) == pytest.approx([first[y] / (4 + PAIR_COUNT * 2) / hand.p[y] for y in "XY"])
+    at_word: dict[str, Counter[tuple[str, str]]] = {"aa": Counter(), "Ba": Counter()}
+    for words, labels in zip(WORDS_BY_HAND, LABELS_BY_HAND, strict=True):
+        for word, pair in zip(words[1:], pairwise(labels), strict=True):
+            at_word[word][pair] += 1
+    asked = Corpus.from_sequences([["aa", "Ba", "aa", "new"]])
+    x = Lattice(
+        np.array([0, 4]),
+        np.array([0, 2, 4, 6, 8]),
+        np.array([0, 1] * 4, np.int32),
+        np.zeros(8),
+        rates.pair,
+        np.array([0, 0, 4, 8, 12]),
+        np.zeros(12),
+    )
+    for kernel in ("native", "numpy"):
+        found = rates.pair_rates(asked, x, kernel=kernel)[:, 0]
+        for word, got in (("Ba", found[:4]), ("aa", found[4:8])):
+            n = at_word[word]
+            a = ALPHA * len(n)
+            left = {y: sum(n[y, z] for z in "XY") + a * hand.p[y] for y in "XY"}
+            right = {z: sum(n[y, z] for y in "XY") + a * hand.p[z] for z in "XY"}
+            for value, (y, z) in zip(got, product("XY", "XY"), strict=True):
+                joint = n[y, z] + a * hand.joint(y, z)
+                rate = joint * (n.total() + a) / (left[y] * right[z])
+                assert value == pytest.approx(math.log(rate / hand.rate(y, z)), abs=1e-6)
+        assert not found[8:].any()  # a word that training never saw
+
+
+def test_rates_of_triples_by_hand() -> None:
+    """P(y″ | y, y′) smoothed with P(y″ | y′), over the latter."""
+    hand = ByHand()
+    rates = rates_of(["word"], WORDS_BY_HAND, LABELS_BY_HAND)
+    triples = Counter(t for y in LABELS_BY_HAND for t in zip(y, y[1:], y[2:], strict=False))
+    assert triples == {("X", "Y", "Y"): 1, ("X", "Y", "X"): 1, ("Y", "X", "X"): 1}
+    for y, z, last in product("XY", repeat=3):
+        after = hand.joint(z, last) / sum(hand.joint(z, other) for other in "XY")
+        n = sum(triples[y, z, other] for other in "XY")
+        a = ALPHA * sum(triples[y, z, other] > 0 for other in "XY")
+        rate = (triples[y, z, last] + a * after) / (n + a) / after if n else 1.0
+        found = rates.triple.rates(*(np.array(["XY".index(label)], np.int32) for label in (y, z, last)))
+        assert found[0] == pytest.approx(math.log(rate))
 
 
 def test_smoothed_probabilities_sum_to_one(fixed: Tagger) -> None:
@@ -88,81 +165,65 @@ def test_smoothed_probabilities_sum_to_one(fixed: Tagger) -> None:
     n = len(fixed.classes_)
     positions = np.arange(corpus.n_tokens + 1) * n
     labels = np.tile(np.arange(n, dtype=np.int32), corpus.n_tokens)
-    found, _ = rates.log_rates(rates.tables, rates.queries(corpus, rates.contexts), positions, labels)
+    found, _ = rates.log_rates(rates.alone, corpus, positions, labels)
     prob = np.exp(found) * rates.prior[labels][:, None]
-    np.testing.assert_allclose(np.add.reduceat(prob, positions[:-1]), 1.0, atol=1e-12)
+    np.testing.assert_allclose(np.add.reduceat(prob, positions[:-1]), 1.0, atol=1e-5)
 
 
-def test_kernels_agree_with_numpy(fixed: Tagger) -> None:
-    rates, corpus = fixed.rates(), Corpus.from_sequences(TEST[:40])
-    shown = evidence(rates, corpus)
-    queries = rates.queries(corpus, rates.contexts)
-    slow, buckets = rates.log_rates(rates.tables, queries, shown.positions, shown.labels, kernel="numpy")
-    np.testing.assert_allclose(shown.rates, slow, atol=1e-12)
-    assert np.array_equal(shown.buckets, buckets)
-    rng = np.random.default_rng(0)
-    w = Weights.fixed(len(rates.contexts), len(fixed.classes_))
-    w = Weights.from_vector(
-        w.vector() + rng.normal(size=len(w.vector())), len(rates.contexts), rates.n_labels
-    )
-    scores = [np.zeros(len(shown.labels)) for _ in range(2)]
-    shown.weigh(w, scores[0])
-    shown.weigh(w, scores[1], kernel="numpy")
-    np.testing.assert_allclose(scores[0], scores[1], atol=1e-9)
-    for fast, reference in zip(
-        shown.unweigh(scores[0], rates.n_labels),
-        shown.unweigh(scores[0], rates.n_labels, "numpy"),
-        strict=True,
-    ):
-        np.testing.assert_allclose(fast, reference, atol=1e-8)
+# Fitting ---------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
-@given(x=lattices(impossible=False))
-def test_edge_expectations_are_sums_over_all(x: Lattice) -> None:
-    values = np.arange(x.n_labels**2, dtype=np.float64).reshape(x.n_labels, x.n_labels) ** 1.5
-    for kernel in ("native", "numpy"):
-        _, expected = decode.expectations(x, values, kernel=kernel)
-        for s in range(x.n_sentences):
-            every = sequences(x, s)
-            total = 0.0
-            for score, path in every:
-                labels = [x.labels[x.candidates(i)][q] for i, q in zip(x.span(s), path, strict=True)]
-                total += math.exp(score - log_z(every)) * sum(values[a, b] for a, b in pairwise(labels))
-            assert expected[s] == pytest.approx(total, abs=1e-8)
+def folds_of(
+    names: Sequence[str], words: list[list[str]], labels: list[list[str]]
+) -> tuple[Rates, list[Fold]]:
+    contexts = parse_all(names)
+    events = Events(Corpus.from_sequences(words, labels), [*LABELS_ALONE, *map(table_of, contexts)])
+    rates = Rates(events.count(), contexts)
+    return rates, weights.folds_of(events, rates, Weights.fixed(rates))
 
 
 def test_gradient_against_differences() -> None:
-    corpus = Corpus.from_sequences(X[:60], Y[:60])
-    contexts = in_order([Context.parse(name) for name in ("word", "tail2", "shape", "word-1", "word-1,word")])
-    names = ["word.y", "tail2.y", "shape.y", "word-1.y", "word-1.word.y", "word+1.y", "y.y"]
-    events = Events(corpus, names)
-    counts = events.count()
-    fold = weights._folds(events, Rates(counts, contexts), 1)[2]
+    names = ("word", "tail2", "shape", "word-1", "word-1,word", "pair:tail3-1", "pair:shape")
+    rates, folds = folds_of(names, [x[:-1] for x in X[:60]], [y[:-1] for y in Y[:60]])  # no full stops
     rng = np.random.default_rng(1)
-    n_contexts, n_labels = len(contexts), len(counts.labels)
-    vector = Weights.fixed(n_contexts, n_labels).vector()
+    vector = Weights.fixed(rates).vector()
     vector = vector + 0.1 * rng.normal(size=len(vector))
 
-    def loss(v: np.ndarray) -> tuple[float, np.ndarray]:
-        return weights._loss(fold, Weights.from_vector(v, n_contexts, n_labels), 1)
+    def loss(v: Float) -> tuple[float, Float]:
+        return weights._loss(folds[2], Weights.from_vector(v, rates), 1)
 
     _, gradient = loss(vector)
-    for k in [0, 1, 2, 3, *rng.integers(4, len(vector), 25).tolist()]:
+    n_first = 5 + 2  # prior, pair, start, end, triple, and the two pair contexts
+    assert (np.abs(gradient[:n_first]) > 1e-3).all()
+    for k in [*range(n_first), *rng.integers(n_first, len(vector), 25).tolist()]:
         step = np.zeros(len(vector))
         step[k] = 1e-5
         difference = (loss(vector + step)[0] - loss(vector - step)[0]) / 2e-5
         assert gradient[k] == pytest.approx(difference, abs=1e-4)
 
 
+def test_the_loss_is_that_of_the_gold_labels() -> None:
+    """−log P by the general decoder, from the same lattice."""
+    rates, folds = folds_of(("word", "tail2", "word-1", "pair:tail3-1"), X[:60], Y[:60])
+    start = replace(Weights.fixed(rates), pairs=np.array([0.7]))
+    for fold in folds:
+        x = fold.weighed(start)
+        scores = decode.sequence_scores(x, x.labels[fold.gold], kernel="numpy")
+        expected = decode.marginals(x, kernel="numpy").log_z - scores
+        assert weights._loss(fold, start, 1)[0] == pytest.approx(expected.sum())
+
+
 def test_folds_do_not_know_their_own_words() -> None:
-    """A word that only the fold has is unseen in the fold's evidence."""
+    """A word that only the fold has is unseen in the fold's evidence; labels are counted without it, too."""
     sentences = [[f"w{k}", "the"] for k in range(20)]
-    corpus = Corpus.from_sequences(sentences, [["N", "D"]] * 20)
-    events = Events(corpus, ["word.y", "word-1.y", "word+1.y", "y.y"])
-    for fold in weights._folds(events, Rates(events.count(), [Context.parse("word")]), 1):
-        assert fold.evidence.buckets[:, 0].tolist()[::2] == [0] * (fold.n_tokens // 2)
-        assert set(fold.evidence.buckets[:, 0].tolist()[1::2]) == {4}  # `the`, seen 16 times elsewhere
+    _, folds = folds_of(["word"], sentences, [["N", "D"]] * 8 + [["N", "N"]] * 12)
+    assert sum(fold.n_tokens for fold in folds) == 40
+    for k, fold in enumerate(folds):
+        assert fold.rows.buckets[:, 0].tolist()[::2] == [0] * (fold.n_tokens // 2)
+        assert set(fold.rows.buckets[:, 0].tolist()[1::2]) == {4}  # `the`, seen 16 times elsewhere
+        n_d = 4 if k < 2 else 8
+        prior = np.exp(fold.log_prior[fold.rows.labels == 0])
+        np.testing.assert_allclose(prior, (n_d + PRIOR_COUNT) / (32 + 2 * PRIOR_COUNT))
 
 
 def test_it_beats_the_papers_models(fixed: Tagger, fitted: Tagger) -> None:
@@ -179,15 +240,35 @@ def test_fitting_is_the_same_every_time(fitted: Tagger, tmp_path: Path) -> None:
     assert load(tmp_path / "m").predict(TEST) == fitted.predict(TEST) == again.predict(TEST)
 
 
-def test_reasons_add_up(fitted: Tagger) -> None:
-    for words in TEST[:15]:
-        explained = fitted.explain(words)
+def assert_reasons_add_up(tagger: Tagger, sentences: Sequence[Sequence[object]]) -> None:
+    rates = tagger.rates()
+    for tokens in sentences:
+        explained = tagger.explain(tokens)
         total = sum(reason.score for token in explained for reason in token.reasons)
-        lattice = fitted._lattice(Corpus.from_sequences([words]))
-        assert total == pytest.approx(decode.viterbi(lattice).scores[0])
-        assert [token.label for token in explained] == fitted.predict([words])[0]
+        corpus = tagger._corpus([tokens])
+        lattice = evidence(rates, corpus, everything=True).lattice(tagger.weights_)
+        refined = refine(lattice, rates, tagger.weights_, corpus)
+        assert total == pytest.approx(decode.viterbi(refined).scores[0], abs=1e-4)
+        assert [token.label for token in explained] == tagger.predict([tokens])[0]
+
+
+def test_reasons_add_up(fitted: Tagger) -> None:
+    assert_reasons_add_up(fitted, TEST[:60])
+    entities = load_sample(label="entity")[1]
+    rows = [list(zip(*row, strict=True)) for row in zip(X, Y, strict=True)]
+    assert_reasons_add_up(Tagger().fit(rows, entities), [*rows[:15], [("Unheard", "PROPN"), ("!", "NEW")]])
+    pairs = Tagger(contexts=["word", "tail3", "word-1", "pair:word", "pair:tail2-1,tail2"]).fit(X, Y)
+    assert pairs.weights_.pairs.all()
+    assert_reasons_add_up(pairs, [*TEST[:20], ["alone"]])
+    texts = [reason.text for token in pairs.explain(TEST[0]) for reason in token.reasons]
+    assert any(" at tail2-1=" in text for text in texts)
+    features = [[{"w": word, "end": word[-2:]} for word in words] for words in X]
+    assert_reasons_add_up(Tagger().fit(features, Y), features[:20])
+
+
+def test_reasons_in_words() -> None:
     (bank, *_) = (
-        Tagger(weights="fixed")
+        Tagger("fixed", ["word"])
         .fit([["bank"]] * 3 + [["dog"]], [["N"]] * 2 + [["V"], ["N"]])
         .explain(["bank"])
     )
@@ -226,19 +307,31 @@ def test_unknown_words_are_judged_by_what_was_seen(fixed: Tagger) -> None:
     assert best.times is None
 
 
-def test_numbers_out_of_range_fall_back() -> None:
-    """Plain products cannot hold this; the logarithms can, and are asked."""
-    x = Lattice(
-        np.array([0, 2]),
-        np.array([0, 2, 4]),
-        np.array([0, 1, 0, 1], np.int32),
-        np.array([0.0, -750.0, 0.0, 0.0]),
-        np.array([[-300.0, -300.0], [600.0, -300.0]]),
-        np.zeros(3, np.int64),
-        np.empty(0),
-    )
-    found, _ = decode.expectations(x, np.ones((2, 2)))
-    np.testing.assert_allclose(found.probabilities, decode.marginals(x).probabilities)
+def test_one_token_one_label_one_sentence() -> None:
+    for kind in ("fixed", "fitted"):
+        assert Tagger(kind).fit([["a"]], [["X"]]).predict([["b", "a"], []]) == [["X", "X"], []]
+        one_label = Tagger(kind).fit(X[:30], [["X"] * len(words) for words in X[:30]])
+        assert one_label.predict_marginals([["new"]]) == [[{"X": 1.0}]]
+        assert Tagger(kind).fit(X[:1], Y[:1]).predict(X[:1]) == Y[:1]
+
+
+def test_a_label_that_the_context_was_never_seen_with() -> None:
+    """The only label of the word after `to`, and yet `run` was never V in training."""
+    words = [["the", "run"], ["to", "eat"], ["to", "sit"], ["to", "fly"]] * 6
+    labels = [["D", "N"], ["T", "V"], ["T", "V"], ["T", "V"]] * 6
+    tagger = Tagger(contexts=["word", "word-1"]).fit(words, labels)
+    assert tagger.predict([["the", "run"]]) == [["D", "N"]]
+    assert tagger.predict([["to", "unheard"]]) == [["T", "V"]]
+    assert tagger.log_prob([["the", "run"]], [["V", "D"]]) == [-math.inf]  # no candidates
+
+
+def test_five_thousand_labels() -> None:
+    words = [[f"w{k}" for k in range(s, s + 25)] for s in range(0, 5000, 25)]
+    labels = [[word.replace("w", "L") for word in sentence] for sentence in words]
+    tagger = Tagger("fixed").fit(words, labels)
+    assert len(tagger.classes_) == 5000
+    assert tagger.score(words[:20], labels[:20]) == 1.0
+    assert len(tagger.predict([["unheard", "of"]])[0]) == 2
 
 
 def test_wrong_parameters_are_named() -> None:
@@ -257,7 +350,7 @@ def test_a_model_with_wrong_weights_is_refused(fixed: Tagger) -> None:
     short = replace(fixed.weights_, labels=np.zeros(3)).vector()
     for vector in (short, np.full(len(fixed.weights_.vector()), np.nan)):
         with pytest.raises(ValueError, match="weight"):
-            Tagger(weights="fixed")._restore(fixed.counts_, {}, {"weights": vector})
+            Tagger("fixed", fixed.context_names())._restore(fixed.counts_, {}, {"weights": vector})
 
 
 def test_from_the_command_line(cli: Cli, tmp_path: Path) -> None:
@@ -270,5 +363,5 @@ def test_from_the_command_line(cli: Cli, tmp_path: Path) -> None:
     assert cli("eval", "-m", model, FOLDER / "test.conll", "--label", "2").code == 0
     assert "word-1,word" in cli("inspect", model).out
     assert "NOUN" in cli("inspect", model, "--word", "boat").out
-    assert "--weights is for --model tagger" in cli("train", "x", "-m", model, "--weights", "fixed").err
+    assert "--weights is for --model tagger" in cli(*train[:-1], "ecrn", "--weights", "fixed").err
     assert "are for --model ecrn" in cli(*train, "--pair", "word").err

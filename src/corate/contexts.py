@@ -7,6 +7,9 @@ that of a neighbour. A context template is one of them, or several joined by com
     word-1                     the word before; outside the sentence, a value of its own
     initial,hyphen,ending      "Well-being" → "upper,yes,ing"
     word-1,word                two words
+    col2, col3:suffix2-1       the corpus' second column; a view of its third one, at the token before
+    "word.lower"               a feature that the tokens bring with them, by its key
+    pair:word-1,word           for a pair of labels: CR(y; y′ | f) instead of CR(y; f)
 
 A view may be silent about a word: the empty value. Templates are read and written as these strings, and
 stored so in model files.
@@ -14,14 +17,16 @@ stored so in model files.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
+from corate.corpus import Corpus
 from corate.errors import InputError
 
 # Lafferty et al. (2001), as used by papers 000 §4.5 and 002 §IV-B; longer endings first, so that the
@@ -29,7 +34,13 @@ from corate.errors import InputError
 ENDINGS = ("tion", "ing", "ogy", "ion", "ity", "ies", "ed", "ly", "s")
 
 SHAPE_LENGTH = 8  # longer shapes are as rare as words
-_RUNS = re.compile(r"(.)\1+", re.DOTALL)
+_KINDS = str.maketrans(
+    {
+        chr(c): "X" if chr(c).isupper() else "x" if chr(c).isalpha() else "d"
+        for c in range(128)
+        if chr(c).isalnum()
+    }
+)
 
 View = Callable[[str], str]
 
@@ -51,8 +62,15 @@ def ending(word: str) -> str:
 @lru_cache(maxsize=1 << 16)  # several views begin with it
 def shape(word: str) -> str:
     """Upper case X, lower case x, digits d, the rest as it is; runs collapsed: `McDonald-2` → `XxXx-d`."""
-    kinds = ("X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdigit() else c for c in word)
-    return _RUNS.sub(r"\1", "".join(kinds))[:SHAPE_LENGTH]
+    if word.isascii():
+        kinds = word.translate(_KINDS)
+    else:
+        kinds = "".join(
+            "X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdigit() else c for c in word
+        )
+    return "".join([kind for kind, before in zip(kinds, "\0" + kinds, strict=False) if kind != before])[
+        :SHAPE_LENGTH
+    ]
 
 
 def tail(word: str, length: int) -> str:
@@ -69,7 +87,16 @@ VIEWS: dict[str, View] = {
     "shape": shape,
 }
 _AFFIX = re.compile(r"(prefix|suffix|tail)([1-9][0-9]?)")
-_ATOM = re.compile(r"([a-z]+[0-9]*)([+-][1-9])?")
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_ATOM = re.compile(rf"(?:({_QUOTED})|(col[1-9][0-9]?):([a-z]+[0-9]*)|([a-z]+[0-9]*))([+-][1-9][0-9]?)?")
+_COLUMN = re.compile(r"col([1-9][0-9]?)")
+_PARTS = {mark: re.compile(rf'(?:{_QUOTED}|[^{mark}"])+') for mark in ",."}
+PAIR = "pair:"
+
+
+def split_outside_quotes(text: str, mark: str) -> list[str]:
+    """The parts of a text between commas or dots; those within quotes do not count."""
+    return _PARTS[mark].findall(text)
 
 
 @cache
@@ -87,42 +114,122 @@ def view(name: str) -> View:
     return (lambda word: word[:length]) if affix[1] == "prefix" else (lambda word: word[-length:])
 
 
+class Views:
+    """Views of many words at once; those that begin with the same work share it."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = words
+
+    def __call__(self, name: str) -> Sequence[str]:
+        if name == "word":
+            return self.words
+        if name == "shape":
+            return self._shapes
+        affix = _AFFIX.fullmatch(name)
+        if affix is None:
+            return list(map(view(name), self.words))
+        n = int(affix[2])
+        if affix[1] == "tail":
+            return [f"{word[-n:].lower()} {head}" for word, head in zip(self.words, self._heads, strict=True)]
+        return [word[:n] if affix[1] == "prefix" else word[-n:] for word in self.words]
+
+    @cached_property
+    def _shapes(self) -> list[str]:
+        return list(map(shape, self.words))
+
+    @cached_property
+    def _heads(self) -> list[str]:
+        return [each[:2] for each in self._shapes]
+
+
 @dataclass(frozen=True)
 class Atom:
-    """A view of the word at an offset: `word-1`."""
+    """A view of the token at an offset: `word-1`. Columns beyond the words, and features, have names."""
 
     view: str
     offset: int = 0
+    column: str = ""  # "" for the words; "col2", …; a feature's key in quotes
 
     @classmethod
     def parse(cls, text: str) -> Atom:
         parts = _ATOM.fullmatch(text.strip())
-        view(parts[1] if parts else text)
         if parts is None:
+            view(text)
             raise InputError(f"{text!r} is no context: write a view and perhaps an offset, such as word-1")
-        return cls(parts[1], int(parts[2] or 0))
+        feature, column, of_column, name, offset = parts.groups()
+        if feature is not None and offset is None:
+            return cls("word", 0, _quoted(feature))
+        if feature is not None:
+            raise InputError(f"{text!r}: a feature has no neighbours; give tokens a key for each of them")
+        if name is not None and _COLUMN.fullmatch(name):
+            column, of_column = name, "word"
+        view(of_column or name)
+        return cls(of_column or name, int(offset or 0), "" if column in (None, "col1") else column)
 
     def __str__(self) -> str:
-        return f"{self.view}{self.offset:+d}" if self.offset else self.view
+        return f"{self.source}{self.offset:+d}" if self.offset else self.source
+
+    @property
+    def source(self) -> str:
+        """What it looks at, at whatever offset: `word`, `tail3`, `col2`, `col2:lower`, `"key"`."""
+        if not self.column:
+            return self.view
+        return self.column if self.view == "word" else f"{self.column}:{self.view}"
+
+    @property
+    def key(self) -> str | None:
+        """The key of a feature."""
+        return json.loads(self.column) if self.column.startswith('"') else None
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns a corpus needs at least."""
+        return 1 if self.key is not None or not self.column else int(self.column.removeprefix("col"))
+
+
+def _quoted(text: str) -> str:
+    """The one way to write a quoted key."""
+    try:
+        return quote(json.loads(text))
+    except ValueError:
+        raise InputError(f"{text!r:.60} is no feature: write its key as a JSON string") from None
+
+
+def quote(key: str) -> str:
+    return json.dumps(key, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
 class Context:
-    """A context template."""
+    """A context template; `pair` says that it is one of label pairs."""
 
     atoms: tuple[Atom, ...]
+    pair: bool = False
 
     @classmethod
     def parse(cls, text: str) -> Context:
-        return cls(tuple(map(Atom.parse, text.split(","))))
+        pair = text.strip().startswith(PAIR)
+        names = text.strip().removeprefix(PAIR)
+        parts = split_outside_quotes(names, ",")
+        if ",".join(parts) != names or not parts:
+            raise InputError(f"{text!r} is no context: join names by single commas, such as word-1,word")
+        return cls(tuple(map(Atom.parse, parts)), pair)
+
+    @classmethod
+    def of_feature(cls, key: str) -> Context:
+        return cls((Atom("word", 0, quote(key)),))
 
     def __str__(self) -> str:
-        return ",".join(map(str, self.atoms))
+        return (PAIR if self.pair else "") + ",".join(map(str, self.atoms))
 
     @property
     def is_word_alone(self) -> bool:
         """Whether it looks at the word itself only."""
-        return all(atom.offset == 0 for atom in self.atoms)
+        return not self.pair and all(atom.offset == 0 and not atom.column for atom in self.atoms)
+
+    @property
+    def is_feature(self) -> bool:
+        return any(atom.key is not None for atom in self.atoms)
 
     def values(self, words: Sequence[str]) -> list[str]:
         """The values for these words, of a context that looks at the word itself only."""
@@ -139,13 +246,13 @@ class Context:
         """What it falls back to, step by step: shorter views of one word, fewer words of several."""
         if len(self.atoms) > 1:
             farthest = max(range(len(self.atoms)), key=lambda k: (abs(self.atoms[k].offset), -k))
-            parent = Context(self.atoms[:farthest] + self.atoms[farthest + 1 :])
+            parent = Context(self.atoms[:farthest] + self.atoms[farthest + 1 :], self.pair)
         else:
             (atom,) = self.atoms
-            shorter = _shorter(atom.view)
+            shorter = None if atom.column and atom.view == "word" else _shorter(atom.view)
             if shorter is None:
                 return
-            parent = Context((Atom(shorter, atom.offset),))
+            parent = Context((Atom(shorter, atom.offset, atom.column),), self.pair)
         yield parent
         yield from parent.parents()
 
@@ -175,9 +282,23 @@ SPELLING = ("initial", "hyphen", "ending")
 
 # The contexts of the Tagger, for words alone; chosen on held-out data (Brown, CoNLL-2002 Dutch testa).
 WORDS = (
-    *("shape", "tail1", "tail2", "tail3", "tail4", "tail5", "word", "lower", "suffix6", "suffix8"),
-    *("prefix1", "prefix2", "prefix3", "prefix4", "prefix5"),
+    *("shape", "tail1", "tail2", "tail3", "tail4", "tail5", "word", "lower", "suffix6", "suffix8", "prefix3"),
     *("tail3-1", "word-1", "tail3+1", "word+1", "shape-1", "shape+1", "word-2", "word+2"),
     *("word-2,word-1", "word+1,word+2", "word-1,word", "word,word+1", "word-1,word+1"),
     *("shape-1,shape,shape+1", "tail2-1,shape,tail2", "tail2,shape,tail2+1", "word-1,shape", "shape,word+1"),
+    "pair:tail3-1",
 )
+
+# What is added for every further column, such as parts of speech for chunks and names.
+COLUMN = (
+    *("{c}", "{c}-1", "{c}+1", "{c}-1,{c}", "{c},{c}+1", "{c}-1,{c},{c}+1", "{c}-2,{c}-1", "{c}+1,{c}+2"),
+    *("word,{c}", "{c}-1,word", "word,{c}+1"),
+)
+
+
+def default_contexts(corpus: Corpus) -> list[Context]:
+    """Those of words, those of further columns where there are any; each key where tokens are features."""
+    if corpus.keys:
+        return [Context.of_feature(key) for key in corpus.keys]
+    columns = (f"col{k}" for k in range(2, len(corpus.columns) + 1))
+    return parse_all([*WORDS, *(name.format(c=column) for column in columns for name in COLUMN)])

@@ -7,15 +7,15 @@
     0                     3              5  offsets
 
 Whatever is done to a word is done once per distinct word: a column keeps the distinct strings once
-(`values`) and an integer per token (`codes`).
+(`values`) and an integer per token (`codes`). A token whose label is `_` (or None) is not labelled.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, chain, pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ from corate.errors import InputError
 
 Codes = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
+
+UNLABELLED = "_"
 
 
 class SentenceLike(Protocol):
@@ -81,6 +83,7 @@ class Corpus:
     columns: tuple[Column, ...]
     labels: Column | None
     offsets: Offsets
+    keys: tuple[str, ...] = ()  # of features, one a column; () where the first column holds words
 
     @property
     def words(self) -> Column:
@@ -98,9 +101,10 @@ class Corpus:
         return self.n_sentences
 
     @classmethod
-    def from_sentences(cls, sentences: Iterable[SentenceLike]) -> Corpus:
-        """Sentences as a reader of `corate.formats` yields them; those without tokens are left out."""
-        kept = [s for s in sentences if s.columns and s.columns[0]]
+    def from_sentences(cls, sentences: Iterable[SentenceLike], keep_empty: bool = False) -> Corpus:
+        """Sentences as a reader of `corate.formats` yields them, with or without those that have no token."""
+        every = list(sentences)
+        kept = [s for s in every if s.columns and s.columns[0]]
         n_columns = len(kept[0].columns) if kept else 1
         for sentence in kept:
             if len(sentence.columns) != n_columns:
@@ -117,28 +121,41 @@ class Corpus:
                 for k in range(n_columns)
             ),
             None if labels is None else Column.from_strings(labels),
-            _offsets(len(s.columns[0]) for s in kept),
+            _offsets(len(s.columns[0]) if s.columns else 0 for s in (every if keep_empty else kept)),
         )
 
     @classmethod
-    def from_sequences(cls, X: Iterable[Sequence[Any]], y: Iterable[Sequence[str]] | None = None) -> Corpus:
+    def from_sequences(
+        cls, X: Iterable[Sequence[Any]], y: Iterable[Sequence[str | None]] | None = None
+    ) -> Corpus:
         """Token lists (and label lists), as `fit(X, y)` and `predict(X)` take them.
 
         A token is a string, or a tuple of strings: the word and further columns.
         """
-        if isinstance(X, str):
-            raise TypeError("X is a string: give a list of sentences, each a list of tokens")
-        sentences = [_sentence(tokens, s) for s, tokens in enumerate(X)]
+        return cls.from_token_lists(token_lists(X), y)
+
+    @classmethod
+    def from_token_lists(
+        cls, sentences: Sequence[Sequence[Any]], y: Iterable[Sequence[str | None]] | None = None
+    ) -> Corpus:
+        """As `from_sequences`, of what `token_lists` has looked at."""
         tokens = list(chain.from_iterable(sentences))
         columns: list[Sequence[str]] = [tokens]
         if not {*map(type, tokens)} <= {str}:  # a quick look first: most tokens are plain strings
             columns = _columns(sentences)
-        labels = None if y is None else _flat_labels(sentences, y)
-        return cls(
-            tuple(map(Column.from_strings, columns)),
-            None if labels is None else Column.from_strings(labels),
-            _offsets(map(len, sentences)),
-        )
+        return cls.from_columns(list(map(Column.from_strings, columns)), sentences, y)
+
+    @classmethod
+    def from_columns(
+        cls,
+        columns: Sequence[Column],
+        sentences: Sequence[Sequence[Any]],
+        y: Iterable[Sequence[str | None]] | None = None,
+        keys: tuple[str, ...] = (),
+    ) -> Corpus:
+        """Columns of all tokens end to end; `sentences` only tell how many tokens each has."""
+        labels = None if y is None else Column.from_strings(_flat_labels(sentences, y))
+        return cls(tuple(columns), labels, _offsets(map(len, sentences)), keys)
 
     @classmethod
     def join(cls, parts: Sequence[Corpus]) -> Corpus:
@@ -153,7 +170,17 @@ class Corpus:
             tuple(columns) or (Column.from_strings([]),),
             Column.join(labels) if len(labels) == len(parts) else None,
             np.concatenate([[0], *offsets]).astype(np.int64),
+            parts[0].keys if parts else (),
         )
+
+    def before_label(self, label: str | None) -> Corpus:
+        """Without the columns that stand behind the label's, if that is given by its number: those are other
+        labels of the same tokens."""
+        if label is None or not label.lstrip("-").isdecimal() or len(self.columns) == 1:
+            return self
+        number = int(label)
+        n_columns = number - 1 if number > 0 else len(self.columns) + 1 + number
+        return replace(self, columns=self.columns[: max(1, n_columns)])
 
     def split(self, codes: npt.NDArray[np.int32], values: Sequence[str]) -> list[list[str]]:
         """One string per token, cut into sentences: `values[codes[t]]`."""
@@ -184,11 +211,19 @@ class Corpus:
             tuple(column.select(a, b) for column in self.columns),
             None if self.labels is None else self.labels.select(a, b),
             self.offsets[first : last + 1] - a,
+            self.keys,
         )
 
 
 def _offsets(lengths: Iterable[int]) -> Offsets:
     return np.fromiter(accumulate(lengths, initial=0), np.int64)
+
+
+def token_lists(X: Any) -> list[Sequence[Any]]:
+    """The sentences of X, each a list of tokens of whatever kind."""
+    if isinstance(X, str):
+        raise TypeError("X is a string: give a list of sentences, each a list of tokens")
+    return [_sentence(tokens, s) for s, tokens in enumerate(X)]
 
 
 def _sentence(tokens: Any, sentence: int) -> Sequence[Any]:
@@ -205,9 +240,10 @@ def _columns(sentences: Sequence[Sequence[Any]]) -> list[Sequence[str]]:
     for s, tokens in enumerate(sentences):
         for position, token in enumerate(tokens):
             row = (token,) if isinstance(token, str) else token
-            if not isinstance(row, (tuple, list)) or not row or not all(isinstance(v, str) for v in row):
+            if not isinstance(row, tuple) or not row or not all(isinstance(v, str) for v in row):
                 raise TypeError(
-                    f"sentence {s}, token {position} is {token!r:.60}: give a string or a tuple of them"
+                    f"sentence {s}, token {position} is {token!r:.60}: give a string, "
+                    "a tuple of them (columns), or a dict of features"
                 )
             rows.append(tuple(map(str, row)))
     widths = sorted({*map(len, rows)})
@@ -216,7 +252,7 @@ def _columns(sentences: Sequence[Sequence[Any]]) -> list[Sequence[str]]:
     return list(zip(*rows, strict=True))
 
 
-def _flat_labels(sentences: Sequence[Sequence[Any]], y: Iterable[Sequence[str]]) -> list[str]:
+def _flat_labels(sentences: Sequence[Sequence[Any]], y: Iterable[Sequence[str | None]]) -> list[str]:
     y = list(y)
     if len(y) != len(sentences):
         raise ValueError(f"{len(sentences)} sentences in X, {len(y)} label lists in y: give one for each")
@@ -225,8 +261,14 @@ def _flat_labels(sentences: Sequence[Sequence[Any]], y: Iterable[Sequence[str]])
         if not isinstance(labels, Sized) or isinstance(labels, str) or len(tokens) != len(labels):
             given = f"{len(labels)} labels" if isinstance(labels, (list, tuple)) else f"labels {labels!r:.40}"
             raise ValueError(f"sentence {s} has {len(tokens)} tokens and {given}: give one label a token")
-        for position, label in enumerate(labels if {*map(type, labels)} != {str} else ()):
-            if not isinstance(label, str):
-                raise TypeError(f"sentence {s}, label {position} is {label!r:.60}: labels are strings")
-        flat.extend(labels)
+        if {*map(type, labels)} == {str}:
+            flat.extend(cast(Sequence[str], labels))
+            continue
+        for position, label in enumerate(labels):
+            if label is not None and not isinstance(label, str):
+                raise TypeError(
+                    f"sentence {s}, label {position} is {label!r:.60}: labels are strings, "
+                    "and None where there is none"
+                )
+            flat.append(UNLABELLED if label is None else label)
     return flat

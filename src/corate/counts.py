@@ -2,13 +2,16 @@
 
 An event is a row of ids: context values first, then labels. A table's name lists its fields,
 
+    y                   (label)                             #(y)
     word.y              (word, label)                       #(x, y)
     word-1.shape.y      (word before, shape, label)         #(f, y) of the context word-1,shape
-    y.y                 (label, next label)                 #(y, y′)
+    y.y, y.y.y          (label, next label, the one after)  #(y, y′), #(y, y′, y″)
+    ^y, y$              labels of first and of last tokens
     word-1.word.y.y     (word, next word, label, label)     #(x, x′, y, y′)
 
 and ids point into sorted vocabularies (`word` for both word fields, `y` for labels). Rows are sorted and
-distinct, counts positive, vocabularies hold just what occurs: equal counts are equal bytes.
+distinct, counts positive, vocabularies hold just what occurs: equal counts are equal bytes. A token without
+a label counts in no table, nor do the pairs and triples that it is part of.
 """
 
 from __future__ import annotations
@@ -16,24 +19,27 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from itertools import pairwise
+from functools import cache, reduce
+from itertools import compress, pairwise, repeat
 
 import numpy as np
 import numpy.typing as npt
 
-from corate.contexts import Atom, view
-from corate.corpus import Column, Corpus
+from corate.contexts import Atom, Views, split_outside_quotes
+from corate.corpus import UNLABELLED, Column, Corpus
 from corate.errors import CorateError, InputError
 
 Ids = npt.NDArray[np.int32]
 Tally = npt.NDArray[np.int64]
 Vocabulary = list[str]
 
+LABEL = "y"
+FIRST_LABEL, LAST_LABEL = "^y", "y$"
+LABEL_PAIR, LABEL_TRIPLE = "y.y", "y.y.y"
 WORD_LABEL = "word.y"
-LABEL_PAIR = "y.y"
 WORD_PAIR = "word-1.word.y.y"
 
+LABELS = (LABEL, FIRST_LABEL, LAST_LABEL)
 OUTSIDE = "\0"  # the value of every view beyond the sentence; no text has this character
 KEY_BITS = 63
 NEVER_COUNTED = "cannot subtract events that were never counted"
@@ -52,17 +58,21 @@ class Table:
         """Tally rows given column by column, each counting once or n times; rows that sum to 0 vanish."""
         if len(columns[0]) == 0:
             return cls(np.empty((0, len(columns)), np.int32), np.empty(0, np.int64))
+        if n is None and len(columns) == 1:
+            total = np.bincount(columns[0])
+            found = np.flatnonzero(total)
+            return cls(found.astype(np.int32)[:, None], total[found].astype(np.int64))
         widths = [max(1, int(column.max()).bit_length()) for column in columns]
         if n is None and sum(widths) <= KEY_BITS:
             return cls._of_packed(columns, widths)
         key = reduce(_append_field, columns[1:], columns[0].astype(np.int64))
+        order = np.argsort(key)
+        first = starts_of_runs(key[order])
         if n is None:
-            _, first, total = np.unique(key, return_index=True, return_counts=True)
+            total = np.diff(np.append(first, len(key)))
         else:
-            _, first, group = np.unique(key, return_index=True, return_inverse=True)
-            total = np.zeros(len(first), np.int64)
-            np.add.at(total, group, n)
-        ids = np.stack([column[first] for column in columns], axis=1).astype(np.int32)
+            total = np.add.reduceat(n[order], first)
+        ids = np.stack([column[order[first]] for column in columns], axis=1).astype(np.int32)
         kept = total != 0
         return cls(np.ascontiguousarray(ids[kept]), total[kept].astype(np.int64))
 
@@ -79,6 +89,12 @@ class Table:
             ids[:, k] = key & ((1 << widths[k]) - 1)
             key >>= widths[k]
         return cls(ids, total)
+
+    @property
+    def n_values(self) -> int:
+        """Distinct rows but for the last field."""
+        before = self.ids[:, :-1]
+        return int(np.count_nonzero((before[1:] != before[:-1]).any(axis=1))) + min(1, len(before))
 
     def field(self, k: int) -> Ids:
         return self.ids[:, k]
@@ -170,11 +186,13 @@ class Counts:
 
     @property
     def words(self) -> Vocabulary:
-        return [word for word in self.vocabularies["word"] if word != OUTSIDE]
+        """Those of the corpus; none where tokens were given by features."""
+        return [word for word in self.vocabularies.get("word", []) if word != OUTSIDE]
 
     @property
     def n_tokens(self) -> int:
-        return int(self.tables[WORD_LABEL].n.sum())
+        """Tokens with a label."""
+        return int(self.tables[LABEL if LABEL in self.tables else WORD_LABEL].n.sum())
 
     @property
     def n_events(self) -> int:
@@ -188,17 +206,19 @@ class Counts:
 
     def check(self) -> None:
         """Check counts that come from outside for all that the rest relies on, or raise ValueError."""
-        if not isinstance(self.n_sentences, int) or not 0 < self.n_sentences <= self.n_tokens:
-            raise ValueError(f"{self.n_sentences!r} sentences with {self.n_tokens} tokens")
+        n_tokens = self.n_tokens
+        if not isinstance(self.n_sentences, int) or not 0 < self.n_sentences <= n_tokens:
+            raise ValueError(f"{self.n_sentences!r} sentences with {n_tokens} labelled tokens")
         for key, values in self.vocabularies.items():
             if any(a >= b for a, b in pairwise(values)):
                 raise ValueError(f"vocabulary {key!r} is not sorted or repeats an entry")
         for name, table in self.tables.items():
             _check_table(name, table, self.vocabularies)
-        n_pairs = self.n_tokens - self.n_sentences
+        n_pairs = int(self.tables[LABEL_PAIR].n.sum())
         for name, table in self.tables.items():
-            if int(table.n.sum()) != (self.n_tokens if fields(name).count("y") == 1 else n_pairs):
-                raise ValueError(f"table {name!r} does not add up to the number of tokens")
+            total, expected = int(table.n.sum()), {1: n_tokens, 2: n_pairs}.get(n_labels_of(name), n_pairs)
+            if total > expected or (total < expected and _counts_everywhere(name)):
+                raise ValueError(f"table {name!r} adds up to {total} where {expected} events are")
         if not all(mask.all() for mask in self.used().values()):
             raise ValueError("a vocabulary holds entries that never occur")
 
@@ -216,7 +236,16 @@ class Counts:
         return Counts(left.vocabularies, tables, self.n_sentences + other.n_sentences)
 
     def __sub__(self, other: Counts) -> Counts:
-        return _prune(self.without(other))
+        return self.without(other).pruned()
+
+    def pruned(self) -> Counts:
+        """The same counts without vocabulary entries that no event uses."""
+        used = self.used()
+        if all(mask.all() for mask in used.values()):
+            return self
+        maps = {key: (np.cumsum(mask) - 1).astype(np.int32) for key, mask in used.items()}
+        kept = {key: [*compress(values, used[key].tolist())] for key, values in self.vocabularies.items()}
+        return Counts(kept, _rename(self, maps), self.n_sentences)
 
     def without(self, other: Counts) -> Counts:
         """`self - other` with the vocabularies of `self`, so that ids stay what they are."""
@@ -236,14 +265,31 @@ class Counts:
         )
 
 
-def fields(name: str) -> list[str]:
+@cache
+def fields(name: str) -> tuple[str, ...]:
     """`word-1.word.y.y` → its four fields."""
-    return name.split(".")
+    return tuple(split_outside_quotes(name, "."))
 
 
+@cache
 def vocabulary_of(field: str) -> str:
     """Fields that differ only in their offset share a vocabulary: `word-1` → `word`."""
-    return field.split("-")[0].split("+")[0]
+    return LABEL if field in LABELS else Atom.parse(field).source
+
+
+@cache
+def atoms_of(name: str) -> tuple[Atom, ...]:
+    """The fields of a table that are no labels."""
+    return tuple(Atom.parse(field) for field in fields(name) if field not in LABELS)
+
+
+def n_labels_of(name: str) -> int:
+    return sum(field in LABELS for field in fields(name))
+
+
+def _counts_everywhere(name: str) -> bool:
+    """Whether every token (or pair) is an event of the table."""
+    return n_labels_of(name) < 3 and name not in (FIRST_LABEL, LAST_LABEL) and '"' not in name
 
 
 def _check_table(name: str, table: Table, vocabularies: Mapping[str, Vocabulary]) -> None:
@@ -260,7 +306,7 @@ def _check_table(name: str, table: Table, vocabularies: Mapping[str, Vocabulary]
 
 def count(corpus: Corpus, names: Iterable[str]) -> Counts:
     """Count the events of these tables in a labelled corpus (one that fits into memory; see engines)."""
-    return Events(corpus, names).count()
+    return Events(corpus, names).count().pruned()
 
 
 class Events:
@@ -269,71 +315,152 @@ class Events:
     def __init__(self, corpus: Corpus, names: Iterable[str]) -> None:
         if corpus.labels is None:
             raise InputError("the corpus has no labels: counting needs a label for every token")
-        if OUTSIDE in corpus.words.values:
-            raise InputError("a word is the NUL character: no text has it, and it has a meaning here")
         self.corpus, self.names = corpus, list(names)
-        labels, self._label = _sorted_column(corpus.labels)
-        self.vocabularies = {"y": labels}
-        atoms = {Atom.parse(f) for name in self.names for f in fields(name) if f != "y"}
-        views: dict[str, Ids] = {}
-        for name in sorted({"word", *(atom.view for atom in atoms)}):
-            outside = _looks_outside(self.names, name)
-            self.vocabularies[name], views[name] = _view_column(corpus.words, name, outside)
-        self._columns = dict(views)
-        for offset in {atom.offset for atom in atoms} - {0}:
-            place, inside = corpus.neighbours(offset)
-            for atom in atoms:
-                if atom.offset == offset:
-                    beyond = np.int32(bisect_left(self.vocabularies[atom.view], OUTSIDE))
-                    self._columns[str(atom)] = np.where(inside, views[atom.view][place], beyond)
+        labels, self.label = _sorted_labels(corpus.labels)
+        self.vocabularies = {LABEL: labels}
+        self.ids: dict[str, Ids] = {}  # of each distinct value of a column, under each view of it
+        atoms = {atom for name in self.names for atom in atoms_of(name)}
+        if not corpus.keys:
+            atoms.add(Atom("word"))
+        views: dict[str, Views] = {}
+        used: dict[str, npt.NDArray[np.bool_]] = {}  # which values of a column occur
+        looks_outside = {
+            atom.source
+            for name in self.names
+            for atom in atoms_of(name)
+            if not -n_labels_of(name) < atom.offset <= 0
+        }
+        for atom in sorted({Atom(a.view, 0, a.column) for a in atoms}, key=str):
+            column = column_of(corpus, atom)
+            if column is None:
+                raise InputError(f"the corpus has no {atom}: it has {_describe_columns(corpus)}")
+            if OUTSIDE in column.values and not corpus.keys:
+                raise InputError("a word is the NUL character: no text has it, and it has a meaning here")
+            if atom.column not in views:
+                views[atom.column] = Views(column.values)
+            values = views[atom.column](atom.view)
+            if atom.column not in used:
+                used[atom.column] = np.bincount(column.codes, minlength=len(values)) > 0
+            found = set(values if used[atom.column].all() else compress(values, used[atom.column].tolist()))
+            if corpus.keys:
+                found.discard(OUTSIDE)
+            elif atom.source in looks_outside:
+                found.add(OUTSIDE)
+            vocabulary = sorted(found)
+            index = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
+            self.vocabularies[atom.source] = vocabulary
+            ids = map(index.get, values, repeat(-1))  # −1 for a value that does not occur
+            self.ids[atom.source] = np.fromiter(ids, np.int32, len(values))
 
     def count(self, first: int = 0, last: int | None = None) -> Counts:
-        """Counts of sentences first … last − 1. Those of a part have the vocabularies of the whole."""
+        """Counts of sentences first … last − 1, with the vocabularies of the whole corpus."""
         offsets = self.corpus.offsets[first : None if last is None else last + 1]
-        begin, end = int(offsets[0]), int(offsets[-1])
-        # Tokens t and t + 1 are a pair unless a sentence begins at t + 1.
-        left = begin + np.flatnonzero(~self.corpus.begins()[begin + 1 : end])
-        tables = {}
-        for name in self.names:
-            each = fields(name)
-            if each.count("y") == 1:
-                columns = [self._columns[field][begin:end] for field in each[:-1]]
-                tables[name] = Table.of([*columns, self._label[begin:end]])
-            else:
-                words = [self._columns[vocabulary_of(f)][left + (not f.endswith("-1"))] for f in each[:-2]]
-                tables[name] = Table.of([*words, self._label[left], self._label[left + 1]])
-        return Counts(self.vocabularies, tables, int(np.count_nonzero(np.diff(offsets))))
+        part = _Part(self, offsets)
+        tables = {name: part.table(name) for name in self.names}
+        return Counts(self.vocabularies, tables, part.n_sentences)
 
 
-def _looks_outside(names: Iterable[str], view_name: str) -> bool:
-    """Whether a table of single labels has the view of a neighbour; label pairs never leave the sentence."""
-    return any(
-        vocabulary_of(field) == view_name and field != view_name
-        for name in names
-        if fields(name).count("y") == 1
-        for field in fields(name)
-    )
+class _Part:
+    """Some sentences of a corpus, and the columns of theirs that several tables share."""
+
+    def __init__(self, events: Events, offsets: npt.NDArray[np.int64]) -> None:
+        self.events = events
+        self.begin, self.end = int(offsets[0]), int(offsets[-1])
+        self.label = events.label[self.begin : self.end]
+        self.offsets = offsets - self.begin
+        self._columns: dict[Atom, Ids] = {}
+        self._seen_with: dict[tuple[str, int], Table] = {}
+
+    @property
+    def n_sentences(self) -> int:
+        """Those with a labelled token."""
+        labelled = np.append(0, np.cumsum(self.label >= 0))
+        return int(np.count_nonzero(np.diff(labelled[self.offsets])))
+
+    def table(self, name: str) -> Table:
+        atoms, n_labels = atoms_of(name), n_labels_of(name)
+        if name in (FIRST_LABEL, LAST_LABEL):
+            ends = self.offsets[1:][np.diff(self.offsets) > 0] - 1
+            starts = self.offsets[:-1][np.diff(self.offsets) > 0]
+            return _labelled([self.label[starts if name == FIRST_LABEL else ends]])
+        if n_labels == 1 and atoms and len({(atom.column, atom.offset) for atom in atoms}) == 1:
+            return self._of_one_token(atoms)
+        labels = [self._moved(self.label, -back) for back in range(n_labels - 1, -1, -1)]
+        return _labelled([*map(self._column, atoms), *labels])
+
+    def _of_one_token(self, atoms: Sequence[Atom]) -> Table:
+        """Views of one token, from the counts of (its code, label): far fewer rows than tokens."""
+        column, offset = atoms[0].column, atoms[0].offset
+        if (column, offset) not in self._seen_with:
+            codes = self._codes(column, offset) + np.int32(1)  # 0 is beyond the sentence
+            self._seen_with[column, offset] = _labelled([codes, self.label])
+        table = self._seen_with[column, offset]
+        columns = [self._ids(atom)[table.field(0)] for atom in atoms]
+        return _labelled([*columns, table.field(1)], table.n)
+
+    def _moved(self, values: Ids, offset: int) -> Ids:
+        """What stands at each token's neighbour, −1 beyond the sentence."""
+        if not offset:
+            return values
+        moved = np.full(len(values), -1, np.int32)
+        if abs(offset) < len(values):
+            moved[max(0, -offset) : len(values) - max(0, offset)] = values[max(0, offset) :][
+                : len(values) - abs(offset)
+            ]
+        for step in range(abs(offset)):
+            near = self.offsets[:-1] + step if offset < 0 else self.offsets[1:] - 1 - step
+            within = near < self.offsets[1:] if offset < 0 else near >= self.offsets[:-1]
+            moved[near[within]] = -1
+        return moved
+
+    def _codes(self, column: str, offset: int) -> Ids:
+        """The column's code at each token's neighbour."""
+        found = column_of(self.events.corpus, Atom("word", 0, column))
+        assert found is not None
+        return self._moved(found.codes[self.begin : self.end], offset)
+
+    def _ids(self, atom: Atom) -> Ids:
+        """The id of each code + 1; first that of OUTSIDE, −1 where it is none."""
+        vocabulary = self.events.vocabularies[atom.source]
+        place = bisect_left(vocabulary, OUTSIDE)
+        beyond = place if vocabulary[place : place + 1] == [OUTSIDE] else -1
+        return np.concatenate([np.array([beyond], np.int32), self.events.ids[atom.source]])
+
+    def _column(self, atom: Atom) -> Ids:
+        if atom not in self._columns:
+            self._columns[atom] = self._ids(atom)[self._codes(atom.column, atom.offset) + np.int32(1)]
+        return self._columns[atom]
 
 
-def _view_column(words: Column, name: str, looks_outside: bool) -> tuple[Vocabulary, Ids]:
-    """A view's sorted vocabulary and its value at each token; with OUTSIDE where it is needed."""
-    if name != "word":
-        words = Column.from_strings(list(map(view(name), words.values))).take(words.codes)
-    values, ids = _sorted_column(words)
-    if not looks_outside:
-        return values, ids
-    place = bisect_left(values, OUTSIDE)
-    return [*values[:place], OUTSIDE, *values[place:]], ids + (ids >= place).astype(np.int32)
+def _labelled(columns: Sequence[Ids], n: Tally | None = None) -> Table:
+    """The tally of rows all of whose fields are there, which is to say not −1."""
+    lowest = reduce(np.minimum, columns)
+    if len(lowest) and lowest.min() < 0:
+        kept = np.flatnonzero(lowest >= 0)
+        columns, n = [column[kept] for column in columns], None if n is None else n[kept]
+    return Table.of(columns, n)
 
 
-def _sorted_column(column: Column) -> tuple[Vocabulary, Ids]:
-    """The distinct strings that occur, sorted, and each token's place among them."""
-    used = np.unique(column.codes)
-    occurring = [column.values[code] for code in used.tolist()]
-    order = sorted(range(len(occurring)), key=occurring.__getitem__)
-    rank = np.zeros(len(column.values), np.int32)
-    rank[used[order]] = np.arange(len(order), dtype=np.int32)
-    return [occurring[i] for i in order], rank[column.codes]
+def column_of(corpus: Corpus, atom: Atom) -> Column | None:
+    """The column that an atom looks at; None where the corpus has no such column."""
+    if atom.key is not None or corpus.keys:
+        return corpus.columns[corpus.keys.index(atom.key)] if atom.key in corpus.keys else None
+    return corpus.columns[atom.n_columns - 1] if atom.n_columns <= len(corpus.columns) else None
+
+
+def _describe_columns(corpus: Corpus) -> str:
+    if corpus.keys:
+        return f"the features {', '.join(map(repr, corpus.keys[:8]))}{', …' if len(corpus.keys) > 8 else ''}"
+    return "one column" if len(corpus.columns) == 1 else f"{len(corpus.columns)} columns"
+
+
+def _sorted_labels(column: Column) -> tuple[Vocabulary, Ids]:
+    """The distinct labels that occur, sorted, and each token's place among them; −1 where it has none."""
+    used = np.zeros(len(column.values), bool)
+    used[column.codes] = True
+    found = (value for value, kept in zip(column.values, used.tolist(), strict=True) if kept)
+    labels = sorted({*found} - {UNLABELLED})
+    return labels, column.encode(labels)
 
 
 def _rename(counts: Counts, maps: Mapping[str, Ids]) -> dict[str, Table]:
@@ -360,14 +487,3 @@ def _share_vocabularies(a: Counts, b: Counts) -> tuple[Counts, Counts]:
         return Counts(union, _rename(counts, maps), counts.n_sentences)
 
     return shared(a), shared(b)
-
-
-def _prune(counts: Counts) -> Counts:
-    """Drop vocabulary entries that no event uses any more."""
-    used = counts.used()
-    maps = {key: (np.cumsum(mask) - 1).astype(np.int32) for key, mask in used.items()}
-    kept = {
-        key: [value for value, keep in zip(values, used[key].tolist(), strict=True) if keep]
-        for key, values in counts.vocabularies.items()
-    }
-    return Counts(kept, _rename(counts, maps), counts.n_sentences)

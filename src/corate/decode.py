@@ -8,6 +8,7 @@ takes over with a warning. Ties go to the lower label, read from the last positi
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -16,7 +17,8 @@ import numpy.typing as npt
 
 from corate._native import HAS_KERNELS
 from corate.errors import InputError
-from corate.lattice import Float, Ids, Int, Lattice
+from corate.lattice import Float, Ids, Int, Lattice, owners
+from corate.second_order import expand, triple_ends
 
 if HAS_KERNELS:
     from corate._native import kernels
@@ -64,15 +66,19 @@ def _native(kernel: str | None) -> bool:
     return HAS_KERNELS
 
 
-def _arrays(x: Lattice) -> tuple[Int, Int, Ids, Float, Float, Int, Float]:
-    return x.sentences, x.positions, x.labels, x.scores, x.pair_scores, x.edges, x.edge_scores
-
-
 def viterbi(x: Lattice, n_threads: int = 1, kernel: str | None = None) -> Paths:
     """The best label sequence of every sentence."""
     path, best = np.empty(x.n_positions, np.int64), np.zeros(x.n_sentences)
+    if x.triples is not None:
+        if _native(kernel):
+            assert x.triple_scores is not None
+            kernels.viterbi2(*x.arrays(), x.triples, x.triple_scores, path, best, n_threads)
+            return Paths(path, best)
+        wide = expand(x)
+        found = viterbi(wide.lattice, kernel=kernel)
+        return Paths(wide.right[found.candidates], found.scores)
     if _native(kernel):
-        kernels.viterbi(*_arrays(x), path, best, n_threads)
+        kernels.viterbi(*x.arrays(), path, best, n_threads)
     else:
         for s in range(x.n_sentences):
             best[s] = _viterbi(x, x.span(s), path)
@@ -81,36 +87,78 @@ def viterbi(x: Lattice, n_threads: int = 1, kernel: str | None = None) -> Paths:
 
 def marginals(x: Lattice, n_threads: int = 1, kernel: str | None = None) -> Marginals:
     """P(label at position | sentence) of every candidate, by forward–backward."""
+    if x.triples is not None:
+        found = posteriors(x, n_threads, kernel)
+        return Marginals(found.probabilities, found.log_z)
     probabilities, log_z = np.empty(len(x.labels)), np.zeros(x.n_sentences)
     if _native(kernel):
-        kernels.marginals(*_arrays(x), probabilities, log_z, n_threads)
+        kernels.marginals(*x.arrays(), probabilities, log_z, n_threads)
     else:
         for s in range(x.n_sentences):
             log_z[s] = _forward_backward(x, x.span(s), probabilities)
     return Marginals(probabilities, log_z)
 
 
-def expectations(
-    x: Lattice, values: Float, n_threads: int = 1, kernel: str | None = None
-) -> tuple[Marginals, Float]:
-    """Marginals, and for each sentence Σ P(y, y′) · value(y, y′) over its edges."""
+@dataclass(frozen=True)
+class Posteriors(Marginals):
+    """Probabilities of all that a lattice of the second order has scores for."""
+
+    edges: Float
+    triples: Float
+
+
+def posteriors(x: Lattice, n_threads: int = 1, kernel: str | None = None) -> Posteriors:
+    """Marginals of candidates, of edges and of triples, in lattices of the second order."""
+    assert x.triples is not None
+    assert x.triple_scores is not None
     probabilities, log_z = np.empty(len(x.labels)), np.zeros(x.n_sentences)
-    expected = np.zeros(x.n_sentences)
+    edges, triples = np.empty(len(x.edge_scores)), np.empty(len(x.triple_scores))
     if _native(kernel):
-        kernels.edge_expectation(*_arrays(x), values, probabilities, log_z, expected, n_threads)
-    else:
-        for s in range(x.n_sentences):
-            log_z[s] = _forward_backward(x, x.span(s), probabilities)
-            expected[s] = _expectation(x, x.span(s), values)
-    return Marginals(probabilities, log_z), expected
+        failed = np.zeros(x.n_sentences, np.int8)
+        kernels.posteriors2(
+            *x.arrays(), x.triples, x.triple_scores, probabilities, edges, triples, log_z, failed, n_threads
+        )
+        if not failed.any():
+            return Posteriors(probabilities, log_z, edges, triples)
+    return _posteriors(x, n_threads, kernel)
+
+
+def _posteriors(x: Lattice, n_threads: int, kernel: str | None) -> Posteriors:
+    """The same by way of the expanded lattice, in logarithms: for any numbers, and slower."""
+    assert x.triples is not None
+    assert x.triple_scores is not None
+    wide = expand(x)
+    states = marginals(wide.lattice, n_threads, kernel)
+    probabilities: Float = np.zeros(len(x.labels))
+    np.add.at(probabilities, wide.right, states.probabilities)
+    edges, triples = np.zeros(len(x.edge_scores)), np.zeros(len(x.triple_scores))
+    starts = set(x.sentences.tolist())
+    for s in range(x.n_sentences):
+        joint = _edge_marginals(wide.lattice, x.span(s))
+        for i in x.span(s)[1:]:
+            m, n = x.positions[i] - x.positions[i - 1], x.positions[i + 1] - x.positions[i]
+            pairs = states.probabilities[wide.lattice.candidates(i)].reshape(n, m)
+            edges[x.edges[i] : x.edges[i + 1]] = pairs.T.ravel()
+            if i - 1 not in starts:  # states (p, o) × states (q, p′)
+                both = next(joint).reshape(m, -1, n, m)
+                third = np.einsum("poqp->opq", both)
+                triples[x.triples[i] : x.triples[i + 1]] = third.ravel()
+            else:
+                next(joint)
+    return Posteriors(probabilities, states.log_z, edges, triples)
 
 
 def nbest(x: Lattice, n: int, n_threads: int = 1, kernel: str | None = None) -> Paths:
     """The n best label sequences of every sentence, best first; fewer where fewer are possible."""
     check_n(n)
+    if x.triples is not None:
+        wide = expand(x)
+        found = nbest(wide.lattice, n, n_threads, kernel)
+        there = found.candidates >= 0
+        return Paths(np.where(there, wide.right[np.maximum(found.candidates, 0)], -1), found.scores)
     paths, best = np.full((n, x.n_positions), -1, np.int64), np.full((n, x.n_sentences), IMPOSSIBLE)
     if _native(kernel):
-        kernels.nbest(*_arrays(x), paths.reshape(-1), best.reshape(-1), n, n_threads)
+        kernels.nbest(*x.arrays(), paths.reshape(-1), best.reshape(-1), n, n_threads)
     else:
         for s in range(x.n_sentences):
             _nbest(x, x.span(s), n, paths, best[:, s])
@@ -128,10 +176,17 @@ def sequence_scores(
     """Score of the given labels (one for each position); −∞ where one of them is not a candidate."""
     wanted, score = labels.astype(np.int32), np.zeros(x.n_sentences)
     if _native(kernel):
-        kernels.sequence_scores(*_arrays(x), wanted, score, n_threads)
+        kernels.sequence_scores(*x.arrays(), wanted, score, n_threads)
     else:
         for s in range(x.n_sentences):
             score[s] = _sequence_score(x, x.span(s), wanted)
+    if x.triples is not None:
+        assert x.triple_scores is not None
+        ends = triple_ends(x, x.triples)
+        place = owners(x.positions)[ends[2]]
+        chosen = np.all([x.labels[end] == wanted[place - 2 + k] for k, end in enumerate(ends)], axis=0)
+        sentence = np.searchsorted(x.sentences, place[chosen], side="right") - 1
+        score += np.bincount(sentence, weights=x.triple_scores[chosen], minlength=x.n_sentences)
     return score
 
 
@@ -209,22 +264,20 @@ def _forward_backward(x: Lattice, span: range, probabilities: Float) -> float:
     return log_z
 
 
-def _expectation(x: Lattice, span: range, values: Float) -> float:
-    """P(y, y′) ∝ exp[α(y) + edge(y, y′) + score(y′) + β(y′)]."""
+def _edge_marginals(x: Lattice, span: range) -> Iterator[Float]:
+    """P(y, y′) ∝ exp[α(y) + edge(y, y′) + score(y′) + β(y′)], from the first edge to the last."""
     own = [x.scores[x.candidates(i)] for i in span]
     forward = own[:1]
     for k, i in enumerate(span[1:], 1):
         forward.append(_normalise(own[k] + _log_sum_exp(forward[-1][:, None] + x.edge(i), 0))[0])
-    total = 0.0
+    found = []
     beta = np.zeros_like(own[-1]) if own else np.empty(0)
     for k in range(len(own) - 1, 0, -1):
         onward = x.edge(span[k]) + own[k] + beta
         joint = forward[k - 1][:, None] + onward
-        weight = np.exp(_normalise(joint.ravel())[0]).reshape(joint.shape)
-        pairs = np.ix_(x.labels[x.candidates(span[k - 1])], x.labels[x.candidates(span[k])])
-        total += float((weight * values[pairs]).sum())
+        found.append(np.exp(_normalise(joint.ravel())[0]).reshape(joint.shape))
         beta = _normalise(_log_sum_exp(onward, 1))[0]
-    return total
+    return reversed(found)
 
 
 def _nbest(x: Lattice, span: range, n: int, paths: Int, scores: Float) -> None:

@@ -195,14 +195,14 @@ class EmpiricalCRF(Estimator):
 
     def explain(self, tokens: Sequence[str]) -> list[Explanation]:
         """For every token of a sentence, the counts that made its label win."""
-        corpus = as_corpus([tokens])
+        corpus = self._corpus([tokens])
         return explain(self.factors(), self.classes_, self._lattice(corpus), corpus.words.strings())
 
     def _context_templates(self) -> list[Context]:
         """EP1: each context by itself. ECRN: one context, the joint value of all."""
         contexts = parse_all(self.contexts)
         if not all(context.is_word_alone for context in contexts):
-            names = list(self.contexts)
+            names = [str(context) for context in contexts]
             raise InputError(f"contexts={names}: an unknown word is judged by itself, not by its neighbours")
         if self.unknown == "signature" and contexts:
             return [Context(tuple(atom for context in contexts for atom in context.atoms))]

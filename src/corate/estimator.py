@@ -11,9 +11,11 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from itertools import pairwise
+from itertools import chain, pairwise
+from operator import eq
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
+from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
@@ -21,15 +23,19 @@ import numpy.typing as npt
 from corate import decode, modelfile
 from corate.constraints import Constraints, constrain
 from corate.contexts import Context
-from corate.corpus import Corpus
+from corate.corpus import UNLABELLED, Corpus, token_lists
 from corate.counts import Counts, Table
 from corate.errors import InputError, ModelFileError, NotFittedError
+from corate.features import feature_columns, feature_columns_for, is_features
 from corate.lattice import Lattice
 
 # Tokens that are decoded at a time: enough to be fast, few enough to keep lattices small.
-BATCH_TOKENS = 50_000
+BATCH_TOKENS = 100_000
 
 MOST_THREADS = 1024
+
+TAKES_FEATURES = "the model was trained on features: give tokens as dicts or lists of features"
+TAKES_WORDS = "the model looks at words: give tokens as strings, not as dicts or lists of features"
 
 # Where the class of a model file lives, by its name in the file.
 MODELS = {"EmpiricalCRF": "corate.empirical", "Tagger": "corate.tagger"}
@@ -50,7 +56,7 @@ class Estimator(ABC):
 
     counts_: Counts
     classes_: list[str]
-    contexts: Sequence[str]
+    contexts: Sequence[str] | None
     n_jobs: int
     _contexts: list[Context]  # the templates that the trained model looks at
     _fitted_params: dict[str, Any]  # as they were when the model was trained, whatever is set later
@@ -108,6 +114,15 @@ class Estimator(ABC):
     def _lattice(self, corpus: Corpus) -> Lattice:
         """Candidates and scores of the corpus' sentences."""
 
+    def _refine(self, lattice: Lattice, corpus: Corpus) -> Lattice:
+        """The lattice that is decoded, after constraints have been laid upon it."""
+        return lattice
+
+    def _corpus(self, X: Any, y: Any = None) -> Corpus:
+        """Sentences in a shape that the model can label."""
+        self._check_fitted()
+        return as_corpus(X, y)
+
     @abstractmethod
     def _tables(self) -> tuple[str, ...]:
         """Names of the count tables that the model needs."""
@@ -125,7 +140,8 @@ class Estimator(ABC):
         """Become the model of these counts and of what was learned, under the present parameters."""
 
     def _remember_params(self) -> None:
-        self._fitted_params = {**self.get_params(), "contexts": tuple(map(str, self.contexts))}
+        contexts = map(str, self._contexts) if self.contexts is None else self.contexts
+        self._fitted_params = {**self.get_params(), "contexts": tuple(contexts)}
 
     def context_names(self) -> list[str]:
         """The contexts that the trained model looks at."""
@@ -145,8 +161,7 @@ class Estimator(ABC):
         self, X: Any, constraints: Constraints | None = None, n_tokens: int = BATCH_TOKENS
     ) -> Iterator[tuple[Corpus, Lattice]]:
         """The sentences in batches of about n_tokens tokens, each with its lattice."""
-        self._check_fitted()
-        corpus = as_corpus(X)
+        corpus = self._corpus(X)
         if constraints is not None:
             constraints.check(corpus, self.classes_)
         targets = np.arange(n_tokens, corpus.n_tokens, n_tokens)
@@ -156,7 +171,7 @@ class Estimator(ABC):
             lattice = self._lattice(batch)
             if constraints is not None:
                 lattice = constrain(lattice, constraints, self.classes_, first)
-            yield batch, lattice
+            yield batch, self._refine(lattice, batch)
 
     def predict(self, X: Any, constraints: Constraints | None = None) -> list[list[str]]:
         """The best label sequence of every sentence."""
@@ -211,10 +226,11 @@ class Estimator(ABC):
 
     def log_prob(self, X: Any, y: Any) -> list[float]:
         """log P(labels | sentence) of given label sequences; −inf for one that the model rules out."""
-        corpus = as_corpus(X, y)
+        corpus = self._corpus(X, y)
         if corpus.labels is None:
             raise InputError("log_prob needs labels: give y, or a labelled Corpus")
-        self._check_fitted()
+        if UNLABELLED in corpus.labels.values:
+            raise InputError(f"log_prob needs a label for every token, and one is {UNLABELLED!r}")
         log_probs: list[float] = []
         for batch, lattice in self._batches(corpus):
             assert batch.labels is not None
@@ -224,15 +240,16 @@ class Estimator(ABC):
         return log_probs
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Share of tokens labelled right."""
-        corpus = as_corpus(X, y)
+        """Share of tokens labelled right, of those whose right label is given."""
+        corpus = self._corpus(X, y)
         if corpus.labels is None:
             raise InputError("score needs the right labels: give y, or a labelled Corpus")
-        if not corpus.n_tokens:
-            raise InputError("score needs at least one token")
-        gold = corpus.split(corpus.labels.codes, corpus.labels.values)
-        pairs = zip(self.predict(corpus), gold, strict=True)
-        return sum(a == b for p, g in pairs for a, b in zip(p, g, strict=True)) / corpus.n_tokens
+        gold = corpus.labels.strings()
+        labelled = len(gold) - gold.count(UNLABELLED)
+        if not labelled:
+            raise InputError("score needs at least one labelled token")
+        predicted = chain.from_iterable(self.predict(corpus))
+        return float(sum(map(eq, predicted, gold)) / labelled)
 
     # On disk -----------------------------------------------------------------------------------------
 
@@ -245,8 +262,8 @@ class Estimator(ABC):
                     raise InputError(f"{value!r:.60} is no valid text (half of a surrogate pair): not saved")
         arrays = {f"learned/{name}": array for name, array in self._learned_arrays().items()}
         for name, table in self.counts_.tables.items():
-            arrays[f"counts/{name}.ids"] = table.ids
-            arrays[f"counts/{name}.n"] = table.n
+            arrays[f"{_member(name)}.ids"] = table.ids
+            arrays[f"{_member(name)}.n"] = table.n
         header = {
             "model": type(self).__name__,
             "params": self._fitted_params,
@@ -278,9 +295,14 @@ def load(path: str | os.PathLike[str]) -> Any:
     return model
 
 
+def _member(table: str) -> str:
+    """Where a table is in the file; keys of features may have any characters."""
+    return "counts/" + quote(table, safe="^$.,+-:")
+
+
 def _counts_of(contents: modelfile.Contents, names: tuple[str, ...]) -> Counts:
     tables = {
-        name: Table(contents.arrays[f"counts/{name}.ids"], contents.arrays[f"counts/{name}.n"])
+        name: Table(contents.arrays[f"{_member(name)}.ids"], contents.arrays[f"{_member(name)}.n"])
         for name in names
     }
     counts = Counts(contents.texts, tables, contents.header["n_sentences"])
@@ -288,10 +310,32 @@ def _counts_of(contents: modelfile.Contents, names: tuple[str, ...]) -> Counts:
     return counts
 
 
-def as_corpus(X: Any, y: Any = None) -> Corpus:
-    """A corpus as it is, or token lists with label lists."""
-    if not isinstance(X, Corpus):
-        return Corpus.from_sequences(X, y)
-    if y is not None:
-        raise InputError("a Corpus has its own labels: leave y out")
-    return X
+def as_corpus(X: Any, y: Any = None, numbers: str | None = None, keys: Sequence[str] | None = None) -> Corpus:
+    """A corpus as it is, or token lists with label lists.
+
+    Tokens may be given by features where `numbers` says what to do with those that are numbers; `keys` are
+    the ones that a trained model knows, () for one that knows words.
+    """
+    if isinstance(X, Corpus):
+        if y is not None:
+            raise InputError("a Corpus has its own labels: leave y out")
+        if keys and not X.keys:
+            raise InputError(TAKES_FEATURES)
+        if X.keys and (numbers is None or keys == ()):
+            raise InputError(TAKES_WORDS)
+        return X
+    sentences = token_lists(X)
+    token = next(chain.from_iterable(sentences), None)
+    if keys and isinstance(token, (str, tuple)):
+        raise InputError(TAKES_FEATURES)
+    if not keys and not is_features(token):
+        return Corpus.from_token_lists(sentences, y)
+    if numbers is None or keys == ():
+        raise InputError(TAKES_WORDS)
+    if keys:
+        columns = feature_columns_for(keys, sentences, numbers)
+    else:
+        keys, columns = feature_columns(sentences, numbers)
+        if not keys:
+            raise InputError("no token has a feature: give each at least one")
+    return Corpus.from_columns(columns, sentences, y, tuple(keys))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress
 from math import exp, fsum, lgamma, log
 from operator import eq
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from corate.corpus import UNLABELLED
 from corate.errors import InputError
 from corate.spans import Span, detect_scheme, spans
 
@@ -116,7 +117,7 @@ def evaluate(
 
     words, known: the words, and those of them that training has seen, to tell known from unknown words.
     scheme: "auto" detects span labels and reads them as conlleval; a name of `SCHEMES` reads them by the
-    letter of that scheme; None takes all labels as plain tags.
+    letter of that scheme; None takes all labels as plain tags. Tokens whose gold label is `_` do not count.
 
     >>> result = evaluate([["B-PER", "O", "B-LOC"]], [["B-PER", "O", "O"]])
     >>> result.precision, result.recall, result.by_type["LOC"]
@@ -125,6 +126,13 @@ def evaluate(
     _check_aligned(gold, predicted, "predicted labels")
     if words is not None:
         _check_aligned(gold, words, "words")
+    if any(UNLABELLED in labels for labels in gold):
+        there = [[y != UNLABELLED for y in labels] for labels in gold]
+        predicted = [[*compress(row, kept)] for row, kept in zip(predicted, there, strict=True)]
+        words = (
+            None if words is None else [[*compress(r, kept)] for r, kept in zip(words, there, strict=True)]
+        )
+        gold = [[*compress(row, kept)] for row, kept in zip(gold, there, strict=True)]
     confusion = Counter(zip(chain.from_iterable(gold), chain.from_iterable(predicted), strict=True))
     _check_strings(chain.from_iterable(confusion))
     strict = scheme not in ("auto", None)

@@ -7,6 +7,7 @@ scores      −.1 −2.  0.    −.7 −.7 …             a candidate's own sco
 pair_scores labels × labels                      log φ(y, y′) of every edge …
 edges, edge_scores                               … except where an edge has a block of its own,
                                                  left candidates × right candidates
+triples, triple_scores                           in lattices of the second order, see second_order.py
 """
 
 from __future__ import annotations
@@ -32,6 +33,20 @@ class Lattice:
         Int  # edges[i]:edges[i + 1] is the block of the edge from position i − 1 into i; empty: pair_scores
     )
     edge_scores: Float
+    triples: Int | None = None
+    triple_scores: Float | None = None
+
+    def arrays(self) -> tuple[Int, Int, Ids, Float, Float, Int, Float]:
+        """The first-order part, as the kernels take it."""
+        return (
+            self.sentences,
+            self.positions,
+            self.labels,
+            self.scores,
+            self.pair_scores,
+            self.edges,
+            self.edge_scores,
+        )
 
     @property
     def n_sentences(self) -> int:

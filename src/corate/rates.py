@@ -4,23 +4,43 @@
     P(y | f)     = (#(f, y) + a · P(y | parent(f))) / (#(f) + a),    a = α · number of labels seen with f
     log CR(y; f) = log P(y | f) − log P(y);    0 for a context that training never saw
     CR(y; y′)    from #(y, y′) + ½ P(y) P(y′) √N, renormalised; the same with the start and the end
+    CR(y; y″ | y′) = P(y″ | y, y′) / P(y″ | y′), the former smoothed with the latter
+    CR(y; y′ | f)  the joint P(y, y′ | f) smoothed with P(y, y′), its margins with P(y) and P(y′)
 
 The parent of a context is the nearest of those that it falls back to (`Context.parents`) among those in use.
+Contexts come in two groups: those of the token alone, whose rates are the same wherever a word stands, and
+those that look around. A context that lies wholly beyond the sentence says nothing: the start and the end
+have rates of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain, repeat
 
 import numpy as np
 import numpy.typing as npt
 
 from corate._native import HAS_KERNELS
-from corate.contexts import Context, view
+from corate.contexts import Atom, Context, Views
 from corate.corpus import Corpus
-from corate.counts import KEY_BITS, LABEL_PAIR, OUTSIDE, WORD_LABEL, Counts, Table, pack, starts_of_runs
+from corate.counts import (
+    FIRST_LABEL,
+    KEY_BITS,
+    LABEL,
+    LABEL_PAIR,
+    LABEL_TRIPLE,
+    LAST_LABEL,
+    OUTSIDE,
+    Counts,
+    Table,
+    column_of,
+    pack,
+    starts_of_runs,
+)
 from corate.errors import InputError
+from corate.lattice import Lattice, owners
 
 if HAS_KERNELS:
     from corate._native import kernels
@@ -29,52 +49,77 @@ Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 Ids = npt.NDArray[np.int32]
 Buckets = npt.NDArray[np.int8]
+Values = npt.NDArray[np.float32]  # rates of contexts: there are many of them
 
 ALPHA = 0.4  # how much of its own evidence a context gives to its parent
 PRIOR_COUNT = 0.1
 PAIR_COUNT = 0.5
 BUCKETS = (1, 2, 4, 11, 101)  # a context's own count falls into one of six buckets: 0, 1, 2–3, 4–10, …
 
-WORD = Context.parse("word")
-
 
 def table_of(context: Context) -> str:
     """`word-1,shape` → the name of its table, `word-1.shape.y`."""
-    return ".".join([*map(str, context.atoms), "y"])
+    return ".".join([*map(str, context.atoms), *(["y", "y"] if context.pair else ["y"])])
+
+
+def is_alone(context: Context) -> bool:
+    """Whether it looks at nothing but its own token."""
+    return all(atom.offset == 0 for atom in context.atoms)
 
 
 def in_order(contexts: Sequence[Context]) -> list[Context]:
-    """Parents before children, otherwise as given."""
+    """Those of the token alone first, parents before children, otherwise as given."""
     known = set(contexts)
     done: dict[Context, None] = {}
-    for context in contexts:
+    for context in sorted(contexts, key=lambda c: not is_alone(c)):
         ancestors = [parent for parent in context.parents() if parent in known]
         done.update(dict.fromkeys([*reversed(ancestors), context]))
     return list(done)
 
 
-class ContextTables:
-    """The tables of several contexts, end to end, as the kernel reads them."""
+class Group:
+    """Contexts that are looked up together, and how the kernel reads their values off the tokens.
 
-    def __init__(
-        self, contexts: Sequence[Context], tables: Sequence[Table], widths: Sequence[Sequence[int]]
-    ) -> None:
-        self.contexts = list(contexts)
-        place = {context: j for j, context in enumerate(contexts)}
-        nearest = [next((place[p] for p in c.parents() if p in place), -1) for c in contexts]
-        self.parents = np.array(nearest, np.int32)
-        keys, first_rows, n_rows = [], [], 0
-        for table, bits in zip(tables, widths, strict=True):
-            key = pack(table.ids.T[:-1], bits)
+    `given` are contexts whose P(y | f) is known already when these are looked up; they may be parents.
+    """
+
+    def __init__(self, contexts: Sequence[Context], given: Sequence[Context], bits: dict[str, int]) -> None:
+        self.contexts, self.n_given = list(contexts), len(given)
+        place = {context: j for j, context in enumerate([*given, *contexts])}
+        nearest = (
+            -1 if c.pair else next((place[p] for p in c.parents() if p in place), -1) for c in contexts
+        )
+        self.parents = np.fromiter(nearest, np.int32, len(contexts))
+        atoms = list(chain.from_iterable(context.atoms for context in contexts))
+        self.views = list(dict.fromkeys(Atom(a.view, 0, a.column) for a in atoms))
+        index = {atom: v for v, atom in enumerate(self.views)}
+        self.widths = [[bits[atom.source] for atom in context.atoms] for context in contexts]
+        self.first_atom = np.cumsum([0, *(len(context.atoms) for context in contexts)], dtype=np.int32)
+        self.atom_views = np.array([index[Atom(a.view, 0, a.column)] for a in atoms], np.int32)
+        self.offsets = np.array([atom.offset for atom in atoms], np.int32)
+        self.bits = np.array(list(chain.from_iterable(self.widths)), np.int32)
+
+    def layout(self) -> tuple[Ids, Ids, Ids, Ids, Ids]:
+        return self.first_atom, self.atom_views, self.offsets, self.bits, self.parents
+
+
+class ContextTables:
+    """The tables of a group's contexts, end to end, as the kernel reads them."""
+
+    def __init__(self, group: Group, counts: Counts) -> None:
+        keys, first_rows, n_rows = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
+        tables = [counts.tables[table_of(context)] for context in group.contexts]
+        for table, widths in zip(tables, group.widths, strict=True):
+            key = pack(table.ids.T[:-1], widths)
             first = starts_of_runs(key)
             keys.append(key[first])
             first_rows.append(first + n_rows)
             n_rows += len(key)
-        self.first_key = np.cumsum([0, *map(len, keys)], dtype=np.int64)
+        self.first_key = np.cumsum([0, *map(len, keys[1:])], dtype=np.int64)
         self.keys = np.concatenate(keys)
         self.first_row = np.append(np.concatenate(first_rows), n_rows).astype(np.int64)
-        self.row_labels = np.concatenate([table.field(-1) for table in tables])
-        self.row_counts = np.concatenate([table.n for table in tables])
+        self.row_labels = np.concatenate([np.empty(0, np.int32), *(table.field(-1) for table in tables)])
+        self.row_counts = np.concatenate([np.empty(0, np.int64), *(table.n for table in tables)])
         ends = np.append(0, np.cumsum(self.row_counts))
         self.totals = ends[self.first_row[1:]] - ends[self.first_row[:-1]]
 
@@ -87,142 +132,341 @@ class ContextTables:
         return np.where(self.keys[place] == queries, place, -1)
 
 
-def _queries(columns: Sequence[Int], bits: Sequence[int]) -> Int:
-    """Values of a context from those of its parts; −1 where one of them is −1."""
-    return np.where(np.min(columns, axis=0) < 0, -1, pack(columns, bits))
+def _native(group: Group, counts: Counts) -> kernels.Tables:
+    tables = [counts.tables[table_of(context)] for context in group.contexts]
+    n_labels = np.int32(len(counts.labels))
+    ids = [
+        np.column_stack([table.ids[:, :-2], table.field(-2) * n_labels + table.field(-1)])
+        if context.pair
+        else table.ids
+        for context, table in zip(group.contexts, tables, strict=True)
+    ]
+    return kernels.Tables(ids, [table.n for table in tables], group.widths)
+
+
+class ColumnIds:
+    """Ids of the views of a column's values."""
+
+    def __init__(self, rates: Rates, values: Sequence[str]) -> None:
+        self.values = values
+        self._rates, self._views = rates, Views(values)
+        self._found: dict[str, Ids] = {}
+
+    def __call__(self, atom: Atom) -> Ids:
+        """−1 where training never saw the view."""
+        if atom.source not in self._found:
+            ids = map(self._rates.index(atom.source).get, self._views(atom.view), repeat(-1))
+            self._found[atom.source] = np.fromiter(ids, np.int32, len(self.values))
+        return self._found[atom.source]
 
 
 class Rates:
-    """Everything that counts say of labels: priors, rates of contexts, rates of label pairs."""
+    """Everything that counts say of labels: priors, rates of contexts, rates of label pairs and triples."""
 
-    def __init__(self, counts: Counts, contexts: Sequence[Context], like: Rates | None = None) -> None:
-        """`like` are rates of counts with the same vocabularies, whose look-up tables can serve here too."""
-        self.counts = counts
-        self.contexts = in_order(contexts)
+    def __init__(
+        self,
+        counts: Counts,
+        contexts: Sequence[Context],
+        without: Counts | None = None,
+        like: Rates | None = None,
+    ) -> None:
+        """`without`: counts of some of the same sentences, under the same ids, that are to be left out.
+        `like`: rates of the same counts with nothing left out, whose look-up tables serve here too."""
+        if without is not None and not HAS_KERNELS:
+            counts, without, like = counts.without(without), None, None
+        self.counts, self._without, self._like = counts, without, like
         self.n_labels = len(counts.labels)
-        table = counts.tables[WORD_LABEL]
-        n = np.bincount(table.field(-1), weights=table.n, minlength=self.n_labels) + PRIOR_COUNT
+        self.templates = list(contexts)
+        self.contexts = in_order([context for context in contexts if not context.pair])
+        bits = {key: max(1, len(values)).bit_length() for key, values in counts.vocabularies.items()}
+        for context in contexts:
+            if sum(bits[atom.source] for atom in context.atoms) > KEY_BITS:
+                raise InputError(f"the context {context} has too many values: leave one of its parts out")
+        alone = [context for context in self.contexts if is_alone(context)]
+        self.alone = Group(alone, [], bits)
+        self.around = Group(self.contexts[len(alone) :], alone, bits)
+        self.of_pairs = Group([context for context in contexts if context.pair], [], bits)
+        self._index: dict[str, dict[str, int]] = {} if like is None else like._index
+        self._last: dict[str, ColumnIds] = {}  # the columns looked at last: two groups ask for the same
+        n = self._tally(LABEL, (self.n_labels,)) + PRIOR_COUNT
         self.prior: Float = n / n.sum()
         self.log_prior: Float = np.log(self.prior)
-        self._bits = {key: max(1, len(values)).bit_length() for key, values in counts.vocabularies.items()}
-        for context in self.contexts:
-            if sum(self._bits[atom.view] for atom in context.atoms) > KEY_BITS:
-                raise InputError(f"the context {context} has too many values: leave one of its parts out")
-        self._index: dict[str, dict[str, int]] = {} if like is None else like._index
+
+    def _table(self, name: str) -> Table:
+        """A table of labels alone, with what is left out left out."""
+        table = self.counts.tables[name]
+        return table if self._without is None else table - self._without.tables[name]
+
+    def _tally(self, name: str, shape: tuple[int, ...]) -> Float:
+        table, tally = self._table(name), np.zeros(shape)
+        tally[tuple(table.ids.T)] = table.n
+        return tally
 
     # Contexts ----------------------------------------------------------------------------------------
 
-    @cached_property
-    def tables(self) -> ContextTables:
-        return self._tables_of(self.contexts)
+    def tables(self, group: Group) -> ContextTables:
+        """The tables that NumPy looks values up in, with what is left out left out."""
+        counts = self.counts if self._without is None else self.counts.without(self._without)
+        return ContextTables(group, counts)
 
     @cached_property
-    def word_tables(self) -> ContextTables:
-        """Those of contexts that look at the word itself only, and in any case that of the word."""
-        alone = [context for context in self.contexts if context.is_word_alone]
-        return self._tables_of(in_order([*alone, WORD]))
+    def _native(self) -> dict[Group, tuple[kernels.Tables, kernels.Tables | None]]:
+        if self._like is None or self._without is None:
+            return {group: (_native(group, self.counts), None) for group in self._groups}
+        theirs = (self._like.native(group)[0] for group in self._like._groups)
+        return {
+            group: (tables, _native(group, self._without))
+            for group, tables in zip(self._groups, theirs, strict=True)
+        }
 
-    def _tables_of(self, contexts: Sequence[Context]) -> ContextTables:
-        tables = [self.counts.tables[table_of(context)] for context in contexts]
-        return ContextTables(contexts, tables, [self._widths(context) for context in contexts])
+    @property
+    def _groups(self) -> tuple[Group, Group, Group]:
+        return self.alone, self.around, self.of_pairs
 
-    def _widths(self, context: Context) -> list[int]:
-        return [self._bits[atom.view] for atom in context.atoms]
+    def native(self, group: Group) -> tuple[kernels.Tables, kernels.Tables | None]:
+        """The tables as the kernels read them, and those to be subtracted."""
+        return self._native[group]
 
-    def index(self, name: str) -> dict[str, int]:
+    def rows(self, group: Group, j: int, query: int) -> dict[int, int]:
+        """How often each label was seen with a value of a context; {} for one that was never seen."""
+        if HAS_KERNELS:
+            return dict(self.native(group)[0].rows(j, query))
+        tables = self.tables(group)
+        place = int(tables.find(j, np.array([query]))[0])
+        if query < 0 or place < 0:
+            return {}
+        rows = slice(int(tables.first_row[place]), int(tables.first_row[place + 1]))
+        return dict(zip(tables.row_labels[rows].tolist(), tables.row_counts[rows].tolist(), strict=True))
+
+    def n_values(self, group: Group) -> Int:
+        """How many values of each context training saw."""
+        tables = (self.counts.tables[table_of(context)] for context in group.contexts)
+        return np.array([table.n_values for table in tables], np.int64)
+
+    def index(self, source: str) -> dict[str, int]:
         """Ids of a view's values."""
-        if name not in self._index:
-            self._index[name] = {value: i for i, value in enumerate(self.counts.vocabularies[name])}
-        return self._index[name]
+        if source not in self._index:
+            self._index[source] = {value: i for i, value in enumerate(self.counts.vocabularies[source])}
+        return self._index[source]
 
-    def queries(self, corpus: Corpus, contexts: Sequence[Context]) -> Int:
-        """contexts × tokens: the value of each context at each token, −1 where a part of it is unseen."""
-        ids: dict[str, Int] = {}
-        for name in {atom.view for context in contexts for atom in context.atoms}:
-            get = self.index(name).get
-            ids[name] = np.array([get(value, -1) for value in map(view(name), corpus.words.values)], np.int64)
-        atoms = {atom for context in contexts for atom in context.atoms}
-        at = {atom: ids[atom.view][corpus.words.codes] for atom in atoms}
-        for offset in {atom.offset for atom in atoms} - {0}:
-            place, inside = corpus.neighbours(offset)
-            for atom in atoms:
-                if atom.offset == offset:
-                    beyond = self.index(atom.view).get(OUTSIDE, -1)
-                    at[atom] = np.where(inside, at[atom][place], beyond)
-        rows = [_queries([at[atom] for atom in context.atoms], self._widths(context)) for context in contexts]
-        return np.stack(rows) if rows else np.empty((0, corpus.n_tokens), np.int64)
+    def ids(self, atom: Atom, values: Sequence[str]) -> Ids:
+        """The id of each value's view, −1 where training never saw it."""
+        if atom.column not in self._last or self._last[atom.column].values is not values:
+            self._last[atom.column] = ColumnIds(self, values)
+        return self._last[atom.column](atom)
+
+    def outside(self, atom: Atom) -> int:
+        """The id of what lies beyond the sentence."""
+        return self.index(atom.source).get(OUTSIDE, -1)
+
+    def tokens(self, group: Group, corpus: Corpus) -> tuple[Int, Ids, Ids, Ids, Ids]:
+        """What the kernel needs to know of the tokens: ids of each view, its column, ids beyond the sentence
+        and the codes of all columns."""
+        columns = {atom.column: column_of(corpus, atom) for atom in group.views}
+        missing = next((column for column, found in columns.items() if found is None), None)
+        if missing is not None and not missing.startswith('"'):
+            raise InputError(
+                f"the model looks at {missing}, and the tokens have {len(corpus.columns)} columns"
+            )
+        place = {name: k for k, name in enumerate(columns)}
+        nothing = np.zeros(corpus.n_tokens, np.int32)
+        codes = [nothing if found is None else found.codes for found in columns.values()]
+        ids = []
+        for atom in group.views:
+            found = columns[atom.column]
+            ids.append(np.full(1, -1, np.int32) if found is None else self.ids(atom, found.values))
+        return (
+            np.cumsum([0, *map(len, ids)], dtype=np.int64),
+            np.concatenate([np.empty(0, np.int32), *ids]),
+            np.array([place[atom.column] for atom in group.views], np.int32),
+            np.array([self.outside(atom) for atom in group.views], np.int32),
+            np.stack(codes) if codes else np.zeros((1, corpus.n_tokens), np.int32),
+        )
+
+    def queries(self, group: Group, corpus: Corpus) -> Int:
+        """contexts × tokens: the value of each context at each token, −1 where a part of it is unseen or all
+        of it lies beyond the sentence."""
+        first_id, ids, columns, outside, codes = self.tokens(group, corpus)
+        found = np.full((len(group.contexts), corpus.n_tokens), -1)
+        for j, widths in enumerate(group.widths):
+            parts, anywhere = [], np.zeros(corpus.n_tokens, bool)
+            for a in range(int(group.first_atom[j]), int(group.first_atom[j + 1])):
+                v = int(group.atom_views[a])
+                place, inside = corpus.neighbours(int(group.offsets[a]))
+                here = ids[int(first_id[v]) + codes[columns[v]][place]]
+                parts.append(np.where(inside, here, outside[v]))
+                anywhere |= inside
+            seen = anywhere & (np.min(parts, axis=0) >= 0)
+            found[j] = np.where(seen, pack([np.maximum(part, 0) for part in parts], widths), -1)
+        return found
 
     def log_rates(
         self,
-        tables: ContextTables,
-        queries: Int,
+        group: Group,
+        corpus: Corpus,
         positions: Int,
         labels: Ids,
+        given: Float | None = None,
+        sources: Int | None = None,
+        skip_single: bool = False,
         n_threads: int = 1,
         kernel: str | None = None,
-    ) -> tuple[Float, Buckets]:
-        """candidates × contexts: log CR(y; f); positions × contexts: the bucket of #(f)."""
-        n = len(tables.contexts)
-        rates, buckets = np.zeros((len(labels), n)), np.zeros((len(positions) - 1, n), np.int8)
+    ) -> tuple[Values, Buckets]:
+        """candidates × contexts: log CR(y; f); positions × contexts: the bucket of #(f).
+
+        `given[sources[c]]` are candidate c's P(y | f) for the contexts computed before. With `skip_single`
+        positions that have one candidate get zeros."""
+        n = len(group.contexts)
+        rates = np.zeros((len(labels), n), np.float32)
+        buckets = np.zeros((len(positions) - 1, n), np.int8)
+        given = np.empty((0, 0)) if given is None else given
+        sources = np.empty(0, np.int64) if sources is None else sources
         if HAS_KERNELS and kernel != "numpy":
             kernels.log_rates(
-                tables.first_key, tables.keys, tables.first_row, tables.row_labels, tables.row_counts,
-                tables.totals, positions, labels, tables.parents, self.prior, self.log_prior, ALPHA,
-                np.ascontiguousarray(queries).reshape(-1), rates.reshape(-1), buckets.reshape(-1), n_threads,
+                *self.native(group), *group.layout(), group.n_given, *self.tokens(group, corpus),
+                corpus.offsets, positions, labels, self.prior, self.log_prior, ALPHA, given.reshape(-1),
+                sources, skip_single, rates.reshape(-1), buckets.reshape(-1), n_threads,
             )  # fmt: skip
         else:
-            self._log_rates(tables, queries, positions, labels, rates, buckets)
+            prob = self._log_rates(group, corpus, positions, labels, given, sources, buckets)
+            seen = np.repeat(buckets > 0, np.diff(positions), axis=0)
+            rates[:] = np.where(seen, np.log(prob) - self.log_prior[labels][:, None], 0.0)
+            if skip_single:
+                single = np.diff(positions) == 1
+                buckets[single] = 0
+                rates[np.repeat(single, np.diff(positions))] = 0.0
         return rates, buckets
 
     def _log_rates(
-        self, tables: ContextTables, queries: Int, positions: Int, labels: Ids, rates: Float, buckets: Buckets
-    ) -> None:
-        """The same in NumPy: one context after another, parents first."""
-        if not len(tables.row_labels):
-            return
-        owner = np.repeat(np.arange(len(positions) - 1), np.diff(positions))
-        n_rows = np.diff(tables.first_row)
-        total = tables.totals
-        row_key = np.repeat(np.arange(len(n_rows)), n_rows) * self.n_labels + tables.row_labels
-        prob = np.empty((len(tables.contexts), len(labels)))
-        for j, parent in enumerate(tables.parents.tolist()):
-            above = self.prior[labels] if parent < 0 else prob[parent]
-            place = tables.find(j, queries[j])
-            seen = (place >= 0)[owner]
+        self,
+        group: Group,
+        corpus: Corpus,
+        positions: Int,
+        labels: Ids,
+        given: Float,
+        sources: Int,
+        buckets: Buckets,
+    ) -> Float:
+        """P(y | f), candidates × contexts, in NumPy: one context after another, parents first."""
+        tables = self.tables(group)
+        queries = self.queries(group, corpus)
+        owner = owners(positions)
+        n_rows = np.append(np.diff(tables.first_row), 0)
+        total = np.append(tables.totals, 0)
+        row_key = owners(tables.first_row) * self.n_labels + tables.row_labels
+        prob = np.empty((len(labels), len(group.contexts)))
+        for j, parent in enumerate(group.parents.tolist()):
+            if parent < 0:
+                above = self.prior[labels]
+            else:
+                before = parent < group.n_given
+                above = given[sources, parent] if before else prob[:, parent - group.n_given]
+            place = np.where(queries[j] >= 0, tables.find(j, queries[j]), -1)
             key = place[owner]
             row = np.minimum(np.searchsorted(row_key, key * self.n_labels + labels), len(row_key) - 1)
             n = np.where(row_key[row] == key * self.n_labels + labels, tables.row_counts[row], 0)
             a = ALPHA * n_rows[key]
-            prob[j] = np.where(seen, (n + a * above) / (total[key] + a), above)
-            rates[:, j] = np.where(seen, np.log(prob[j]) - self.log_prior[labels], 0.0)
+            prob[:, j] = np.where(key >= 0, (n + a * above) / np.maximum(total[key] + a, ALPHA), above)
             buckets[:, j] = np.digitize(np.where(place >= 0, total[place], 0), BUCKETS)
+        return prob
 
-    # Label pairs -------------------------------------------------------------------------------------
+    # Labels ------------------------------------------------------------------------------------------
+
+    def pair_rates(self, corpus: Corpus, x: Lattice, n_threads: int = 1, kernel: str | None = None) -> Float:
+        """edges × pair contexts: log CR(y; y′ | f) − log CR(y; y′); every edge of the lattice has a block."""
+        group = self.of_pairs
+        rates = np.zeros((len(x.edge_scores), len(group.contexts)))
+        if not group.contexts:
+            return rates
+        if HAS_KERNELS and kernel != "numpy":
+            kernels.pair_rates(
+                *self.native(group), *group.layout(), *self.tokens(group, corpus), x.sentences, x.positions,
+                x.labels, x.edges, self.prior, self.pair, ALPHA, rates.reshape(-1), n_threads,
+            )  # fmt: skip
+            return rates
+        queries = self.queries(group, corpus)
+        for j, (context, widths) in enumerate(zip(group.contexts, group.widths, strict=True)):
+            table = self._table(table_of(context))
+            key = pack(table.ids.T[:-2], widths)
+            for i in np.flatnonzero(np.diff(x.edges)).tolist():
+                rows = slice(*np.searchsorted(key, [queries[j, i], queries[j, i] + 1]).tolist())
+                n = np.zeros((self.n_labels, self.n_labels))
+                n[table.ids[rows, -2], table.ids[rows, -1]] = table.n[rows]
+                if queries[j, i] < 0 or not n.any():
+                    continue
+                a = ALPHA * np.count_nonzero(n)
+                ends = np.ix_(x.labels[x.candidates(i - 1)], x.labels[x.candidates(i)])
+                joint = (n + a * np.outer(self.prior, self.prior) * np.exp(self.pair))[ends]
+                left, right = (n.sum(axis=axis) + a * self.prior for axis in (1, 0))
+                rate = np.log(joint * (n.sum() + a) / np.outer(left, right)[ends]) - self.pair[ends]
+                rates[x.edges[i] : x.edges[i + 1], j] = rate.ravel()
+        return rates
 
     @cached_property
     def pair(self) -> Float:
         """log CR(y; y′), smoothed."""
-        pairs = self.counts.tables[LABEL_PAIR]
-        joint = np.zeros((self.n_labels, self.n_labels))
-        joint[pairs.field(0), pairs.field(1)] = pairs.n
-        joint += PAIR_COUNT * np.outer(self.prior, self.prior) * np.sqrt(max(1, pairs.n.sum()))
+        joint = self._tally(LABEL_PAIR, (self.n_labels, self.n_labels))
+        joint += PAIR_COUNT * np.sqrt(max(1, joint.sum())) * np.outer(self.prior, self.prior)
         rate: Float = np.log(joint / joint.sum()) - self.log_prior[:, None] - self.log_prior[None, :]
         return rate
 
     @cached_property
     def start(self) -> Float:
         """log CR(y; START)."""
-        return self._boundary("word-1.y")
+        return self._boundary(FIRST_LABEL)
 
     @cached_property
     def end(self) -> Float:
         """log CR(y; END)."""
-        return self._boundary("word+1.y")
+        return self._boundary(LAST_LABEL)
 
     def _boundary(self, name: str) -> Float:
-        """Labels whose neighbour is OUTSIDE."""
-        table = self.counts.tables[name]
-        rows = table.field(0) == self.index("word").get(OUTSIDE, -1)
-        n = np.bincount(table.field(1)[rows], weights=table.n[rows], minlength=self.n_labels)
+        n = self._tally(name, (self.n_labels,))
         n = n + PAIR_COUNT * self.prior * np.sqrt(max(1, n.sum()))
         return np.asarray(np.log(n / n.sum()) - self.log_prior, np.float64)
+
+    @cached_property
+    def triple(self) -> Triples:
+        return Triples(self._table(LABEL_TRIPLE), self.pair + self.log_prior, self.n_labels)
+
+
+class Triples:
+    """log CR(y; y″ | y′): what the label before the last one adds to what the last one says.
+
+    P(y″ | y, y′) = (#(y, y′, y″) + a · P(y″ | y′)) / (#(y, y′, ·) + a),  a = α · labels seen after y, y′
+    """
+
+    def __init__(self, table: Table, log_pair: Float, n_labels: int) -> None:
+        """`log_pair[y′, y″]` is log P(y″ | y′) but for a constant of each y′."""
+        first, middle, last = (table.field(k).astype(np.int64) for k in range(3))
+        key = first * n_labels + middle
+        starts = starts_of_runs(key)
+        self.n_labels = n_labels
+        self.pair_keys: Int = key[starts]
+        self.first_row: Int = np.append(starts, len(key))
+        self.row_labels: Ids = np.ascontiguousarray(table.field(2))
+        n_rows = np.diff(self.first_row)
+        total = np.add.reduceat(table.n, starts) if len(starts) else np.empty(0, np.int64)
+        a = ALPHA * n_rows
+        top = log_pair.max(axis=1, keepdims=True)
+        norm = (top + np.log(np.exp(log_pair - top).sum(axis=1, keepdims=True)))[:, 0]
+        log_after = log_pair[middle, last] - norm[middle]  # log P(y″ | y′)
+        spread = np.repeat(np.arange(len(starts)), n_rows)
+        prob = (table.n + a[spread] * np.exp(log_after)) / (total + a)[spread]
+        self.row_rates: Float = np.log(prob) - log_after
+        self.unseen: Float = np.log(a / (total + a))
+
+    def arrays(self) -> tuple[Int, Int, Ids, Float, Float, int]:
+        return self.pair_keys, self.first_row, self.row_labels, self.row_rates, self.unseen, self.n_labels
+
+    def rates(self, first: Ids, middle: Ids, last: Ids) -> Float:
+        """log CR of given triples; 0 after a pair that training never saw."""
+        if not len(self.pair_keys):
+            return np.zeros(len(first))
+        key = first.astype(np.int64) * self.n_labels + middle
+        pair = np.minimum(np.searchsorted(self.pair_keys, key), len(self.pair_keys) - 1)
+        row_keys = owners(self.first_row) * self.n_labels + self.row_labels
+        row = np.minimum(np.searchsorted(row_keys, pair * self.n_labels + last), len(row_keys) - 1)
+        seen = row_keys[row] == pair * self.n_labels + last
+        rates = np.where(seen, self.row_rates[row], self.unseen[pair])
+        return np.where(self.pair_keys[pair] == key, rates, 0.0)

@@ -8,31 +8,48 @@ from typing import Any
 import numpy as np
 
 from corate import weights as fitting
-from corate.contexts import WORDS, Context, parse_all
+from corate.contexts import Context, default_contexts, parse_all
 from corate.corpus import Corpus
-from corate.counts import LABEL_PAIR, WORD_LABEL, Counts, Events
+from corate.counts import (
+    FIRST_LABEL,
+    LABEL,
+    LABEL_PAIR,
+    LABEL_TRIPLE,
+    LAST_LABEL,
+    WORD_LABEL,
+    Counts,
+    Events,
+)
 from corate.errors import InputError
 from corate.estimator import Estimator, WordEntry, as_corpus
 from corate.explain import Explanation
 from corate.lattice import Float, Lattice
-from corate.rates import WORD, Rates, in_order, table_of
-from corate.tagger_explain import explain_evidence
-from corate.tagger_lattice import N_BUCKETS, Weights, candidates, evidence
+from corate.rates import Rates, table_of
+from corate.tagger_explain import explain
+from corate.tagger_lattice import Weights, candidates, evidence, refine
 
 WEIGHTS = ("fitted", "fixed")
-# The neighbours tell where sentences begin and end.
-NEEDED = (WORD_LABEL, "word-1.y", "word+1.y", LABEL_PAIR)
+NUMBERS = ("refuse", "bin")
+NOTHING = "\0\0"  # a value that no column has
+LABELS_ALONE = (LABEL, FIRST_LABEL, LAST_LABEL, LABEL_PAIR, LABEL_TRIPLE)
 
 
 class Tagger(Estimator):
     """A CRF whose factors are counted: co-occurrence rates of labels with many contexts at once.
+
+    Tokens are strings (words); or tuples of strings, the word and further columns such as its part of speech;
+    or features, dicts and lists in the shapes that python-crfsuite and sklearn-crfsuite take, of which every
+    key is a context. A label may be `_` or None: such a token is not counted.
 
     Parameters
     ----------
     weights : "fitted" or "fixed"
         Exponents of the rates: contexts × (labels + 6) numbers or so, whatever the size of the corpus, fitted
         on folds of the training data; or constants, with which training is counting alone.
-    contexts : names of context templates (see `corate.contexts`).
+    contexts : names of context templates (see `corate.contexts` and `corate.read_contexts`).
+        None takes those that fit the tokens: of words, of words and further columns, or the keys of features.
+    numbers : "refuse" or "bin"
+        What to do with a feature whose value is a number: values are counted, so that it has to be binned.
     n_jobs : threads; results do not depend on it.
 
     Examples
@@ -43,95 +60,132 @@ class Tagger(Estimator):
     [['DET', 'NOUN', 'VERB', 'PRON', 'PUNCT']]
     """
 
-    def __init__(self, weights: str = "fitted", contexts: Sequence[str] = WORDS, n_jobs: int = 1) -> None:
+    def __init__(
+        self,
+        weights: str = "fitted",
+        contexts: Sequence[str] | None = None,
+        numbers: str = "refuse",
+        n_jobs: int = 1,
+    ) -> None:
         self.weights = weights
         self.contexts = contexts
+        self.numbers = numbers
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Tagger:
+    # Training ----------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, progress: fitting.Progress | None = None) -> Tagger:
         """Count the events of labelled sentences, and fit the weights if they are to be fitted."""
         self._check_params()
-        events = Events(as_corpus(X, y), self._tables())
+        corpus = as_corpus(X, y, self.numbers)
+        contexts = self._templates(corpus)
+        events = Events(corpus, _tables_of(contexts))
         counts = events.count()
         if not counts.n_tokens:
             raise InputError("no labelled token to learn from")
-        rates = Rates(counts, self._context_templates())
+        rates = Rates(counts, contexts)
         if self.weights == "fitted":
-            found = fitting.fit(events, rates, self._n_threads())
+            found = fitting.fit(events, rates, self._n_threads(), progress)
         else:
-            found = Weights.fixed(len(rates.contexts), rates.n_labels)
-        self._restore(counts, {}, {"weights": found.vector()})
+            found = Weights.fixed(rates)
+        pruned = counts.pruned()
+        self._become(rates if pruned is counts else Rates(pruned, contexts), contexts, found)
         return self
 
-    def fit_chunks(self, chunks: Iterable[Corpus]) -> Tagger:
+    def fit_chunks(self, chunks: Iterable[Corpus], progress: fitting.Progress | None = None) -> Tagger:
         """Like `fit`, for sentences that arrive piece by piece."""
-        return self.fit(Corpus.join(list(chunks)))
+        return self.fit(Corpus.join(list(chunks)), progress=progress)
+
+    def _templates(self, corpus: Corpus) -> list[Context]:
+        if self.contexts is None:
+            return default_contexts(corpus)
+        contexts = list(dict.fromkeys(parse_all(self.contexts)))
+        if corpus.keys and not all(context.is_feature for context in contexts):
+            stranger = next(str(context) for context in contexts if not context.is_feature)
+            raise InputError(f"the context {stranger} looks at words, and the tokens are given by features")
+        return contexts
+
+    def _become(self, rates: Rates, contexts: Sequence[Context], weights: Weights) -> None:
+        self.counts_, self._rates = rates.counts, rates
+        self.classes_ = list(rates.counts.labels)
+        self._contexts = list(contexts)
+        self._remember_params()
+        self.weights_ = weights
+
+    # On disk -----------------------------------------------------------------------------------------
 
     def _tables(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([*NEEDED, *map(table_of, self._context_templates())]))
+        return _tables_of(parse_all(self.contexts))
 
     def _restore(self, counts: Counts, learned: dict[str, Any], arrays: dict[str, Any]) -> None:
-        self.counts_ = counts
-        self.classes_ = list(counts.labels)
-        self._remember_params()
-        self._contexts = self._context_templates()
         vector = arrays["weights"]
-        n_contexts, n_labels = len(self._contexts), len(counts.labels)
-        if vector.shape != (4 + n_contexts * N_BUCKETS + n_labels * (n_contexts + 1),):
-            raise ValueError(f"{vector.shape} weights for {n_contexts} contexts and {n_labels} labels")
-        if not np.isfinite(vector).all():
+        if vector.dtype != np.float64 or not np.isfinite(vector).all():
             raise ValueError("a weight is not a number")
-        self.weights_ = Weights.from_vector(vector, n_contexts, n_labels)
-        self._rates: Rates | None = None
+        contexts = parse_all(self.contexts)
+        rates = Rates(counts, contexts)
+        self._become(rates, contexts, Weights.from_vector(vector, rates))
 
     def _learned_arrays(self) -> dict[str, Any]:
         return {"weights": self.weights_.vector()}
 
+    # What the model says -----------------------------------------------------------------------------
+
     def rates(self) -> Rates:
-        """Smoothed rates, derived from the counts when first asked for."""
+        """Smoothed rates, derived from the counts."""
         self._check_fitted()
-        if self._rates is None:
-            self._rates = Rates(self.counts_, self._contexts)
         return self._rates
 
+    def _corpus(self, X: Any, y: Any = None) -> Corpus:
+        self._check_fitted()
+        keys = tuple(sorted({atom.key for c in self._contexts for atom in c.atoms if atom.key is not None}))
+        return as_corpus(X, y, self.numbers, keys)
+
     def _lattice(self, corpus: Corpus) -> Lattice:
-        return evidence(self.rates(), corpus, self._n_threads()).lattice(self.weights_)
+        shown = evidence(self._rates, corpus, self._n_threads(), weights=self.weights_, everything=False)
+        return shown.lattice(self.weights_)
+
+    def _refine(self, lattice: Lattice, corpus: Corpus) -> Lattice:
+        return refine(lattice, self._rates, self.weights_, corpus, self._n_threads())
 
     def label_log_rates(self) -> Float:
         return self.rates().pair
 
     def word_entries(self, word: str) -> list[WordEntry]:
-        """P(y | f), smoothed, of the longest view of the word that training saw."""
+        """P(y | f), smoothed, of the most specific view of the word that training saw."""
         rates = self.rates()
-        corpus = Corpus.from_sequences([[word]])
-        positions, labels = candidates(rates, corpus)
-        tables = rates.word_tables
-        values, buckets = rates.log_rates(tables, rates.queries(corpus, tables.contexts), positions, labels)
-        seen = [c for c, bucket in zip(tables.contexts, buckets[0].tolist(), strict=True) if bucket]
-        nearest = next((c for c in (WORD, *WORD.parents(), *seen) if c in seen), WORD)
-        log_rates = values[:, tables.contexts.index(nearest)].tolist()
+        if WORD_LABEL not in self.counts_.tables:
+            raise InputError("the model knows no words: it was trained on features")
+        n_columns = max(atom.n_columns for context in self._contexts for atom in context.atoms)
+        rows, prob = candidates(rates, self._corpus([[(word, *[NOTHING] * (n_columns - 1))]]))
+        seen = np.flatnonzero(rows.buckets[0])
+        nearest = int(seen[rates.n_values(rates.alone)[seen].argmax()]) if len(seen) else None
         table = self.counts_.tables[WORD_LABEL]
-        rows = table.field(0) == rates.index("word").get(word, -1)
-        times = dict(zip(table.field(1)[rows].tolist(), table.n[rows].tolist(), strict=True))
-        entries = []
-        for y, log_rate in zip(labels.tolist(), log_rates, strict=True):
-            rate = float(np.exp(log_rate))
-            n = times.get(y, 0) if times else None
-            entries.append(WordEntry(self.classes_[y], n, rate * float(rates.prior[y]), rate))
+        known = table.field(0) == rates.index("word").get(word, -1)
+        times = dict(zip(table.field(1)[known].tolist(), table.n[known].tolist(), strict=True))
+        probabilities = rates.prior[rows.labels] if nearest is None else prob[:, nearest]
+        entries = [
+            WordEntry(self.classes_[y], times.get(y, 0) if times else None, p, p / float(rates.prior[y]))
+            for y, p in zip(rows.labels.tolist(), probabilities.tolist(), strict=True)
+        ]
         return sorted(entries, key=lambda entry: -entry.probability)
 
-    def explain(self, tokens: Sequence[str]) -> list[Explanation]:
+    def explain(self, tokens: Sequence[Any]) -> list[Explanation]:
         """For every token of a sentence, the counts that made its label win, strongest first."""
-        corpus = as_corpus([tokens])
-        shown = evidence(self.rates(), corpus, self._n_threads())
-        return explain_evidence(self.rates(), self.weights_, shown, corpus, self.classes_)
-
-    def _context_templates(self) -> list[Context]:
-        return in_order(parse_all(self.contexts))
+        return explain(self.rates(), self.weights_, self._corpus([tokens]), self.classes_)
 
     def _check_params(self) -> None:
         if self.weights not in WEIGHTS:
             raise InputError(f"weights={self.weights!r}: choose from {', '.join(map(repr, WEIGHTS))}")
-        if not self._context_templates():
-            raise InputError("contexts is empty: name at least one")
+        if self.numbers not in NUMBERS:
+            raise InputError(f"numbers={self.numbers!r}: choose from {', '.join(map(repr, NUMBERS))}")
+        if self.contexts is not None and all(context.pair for context in parse_all(self.contexts)):
+            raise InputError(
+                "contexts is empty, or has none but those of label pairs: name at least one other"
+            )
         self._n_threads()
+
+
+def _tables_of(contexts: Sequence[Context]) -> tuple[str, ...]:
+    """Tables of labels alone, of words (to tell known ones from unknown ones) and of contexts."""
+    words = () if any(context.is_feature for context in contexts) else (WORD_LABEL,)
+    return tuple(dict.fromkeys([*LABELS_ALONE, *words, *map(table_of, contexts)]))

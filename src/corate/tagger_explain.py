@@ -11,75 +11,96 @@ from collections.abc import Sequence
 import numpy as np
 
 from corate import decode
-from corate.contexts import Context, view
+from corate.contexts import Atom, Context, view
 from corate.corpus import Corpus
+from corate.counts import column_of
 from corate.explain import Explanation, Reason, runner_up, times
+from corate.lattice import owners
 from corate.rates import Rates
-from corate.tagger_lattice import Evidence, Weights
+from corate.second_order import edge_ends
+from corate.tagger_lattice import Weights, evidence, refine
 
 
-def explain_evidence(
-    rates: Rates, weights: Weights, shown: Evidence, corpus: Corpus, classes: Sequence[str]
-) -> list[Explanation]:
-    """Explain the best labels of the one sentence that the evidence holds."""
+def explain(rates: Rates, weights: Weights, corpus: Corpus, classes: Sequence[str]) -> list[Explanation]:
+    """Explain the best labels of a corpus of one sentence."""
+    shown = evidence(rates, corpus)
+    rows = shown.rows()
     lattice = shown.lattice(weights)
-    best = decode.viterbi(lattice).candidates.tolist()
-    probabilities = decode.marginals(lattice).probabilities
-    words = corpus.words.strings()
-    queries = rates.queries(corpus, rates.tables.contexts)
+    refined = refine(lattice, rates, weights, corpus)
+    best = decode.viterbi(refined)
+    marginals = decode.marginals(refined).probabilities
+    labels = best.labels(refined)
+    # Candidates of the whole lattice, of which the refined one has some.
+    here = np.flatnonzero(lattice.labels == labels[owners(lattice.positions)])
+    queries = np.vstack([rates.queries(group, corpus) for group in (rates.alone, rates.around)])
+    left, right, _ = edge_ends(refined.sentences, refined.positions)
+    on_path = np.isin(left, best.candidates) & np.isin(right, best.candidates)
+    pairs = rates.pair_rates(corpus, refined)[on_path].tolist()
     explanations = []
-    for i, (word, candidate) in enumerate(zip(words, best, strict=True)):
-        label = int(shown.labels[candidate])
-        reasons = [_usual(rates, weights, shown, candidate, classes[label])]
-        for j, context in enumerate(rates.tables.contexts):
-            weight = weights.contexts[shown.buckets[i, j], j] + weights.contexts_by_label[label, j]
-            support = _support(rates, j, int(queries[j, i]), label)
+    names = map(str, range(1, corpus.n_tokens + 1)) if corpus.keys else corpus.words.strings()
+    for i, word in enumerate(names):
+        y, name = int(labels[i]), classes[int(labels[i])]
+        reasons = [_usual(rates, weights, y, name, i == 0, i == len(labels) - 1)]
+        for j, context in enumerate(rates.contexts):
+            support = _support(rates, j, int(queries[j, i]), y)
             if support is not None:
-                rate = float(shown.rates[candidate, j])
-                text = f"{_describe(context, words, i)} was {classes[label]} {support}, {_times(rate)}"
+                weight = weights.contexts[rows.buckets[i, j], j] + weights.contexts_by_label[y, j]
+                rate = float(rows.rates[here[i], j])
+                text = f"{_describe(context, corpus, i)} was {name} {support}, {_times(rate)}"
                 reasons.append(Reason(text, float(weight) * rate))
         if i > 0:
-            before = int(shown.labels[best[i - 1]])
-            rate = float(shown.pair[before, label])
-            text = f"{classes[label]} after {classes[before]}: {_times(rate)}"
-            reasons.append(Reason(text, weights.pair * rate))
+            rate = float(rates.pair[labels[i - 1], y])
+            text = f"{name} after {classes[int(labels[i - 1])]}"
+            reasons.append(Reason(f"{text}: {_times(rate)}", weights.pair * rate))
+            reasons += [
+                Reason(f"{text} at {_describe(context, corpus, i)}, {_times(rate)}", weight * rate)
+                for context, weight, rate in zip(
+                    rates.of_pairs.contexts, weights.pairs.tolist(), pairs[i - 1], strict=True
+                )
+                if rate
+            ]
+        if i > 1:
+            rate = float(rates.triple.rates(*labels[i - 2 : i + 1, None])[0])
+            before = " ".join(classes[int(label)] for label in labels[i - 2 : i])
+            reasons.append(
+                Reason(f"{name} after {before}: {_times(rate)} after the latter", weights.triple * rate)
+            )
+        chosen = int(best.candidates[i])
         explanations.append(
             Explanation(
                 word,
-                classes[label],
-                float(probabilities[candidate]),
-                runner_up(lattice, probabilities, classes, i, candidate),
+                name,
+                float(marginals[chosen]),
+                runner_up(refined, marginals, classes, i, chosen),
                 sorted(reasons, key=lambda reason: -abs(reason.score)),
             )
         )
     return explanations
 
 
-def _usual(rates: Rates, weights: Weights, shown: Evidence, candidate: int, label: str) -> Reason:
+def _usual(rates: Rates, weights: Weights, y: int, label: str, first: bool, last: bool) -> Reason:
     """What speaks for a label wherever it may stand, and at the ends of a sentence."""
-    y = int(shown.labels[candidate])
-    score = weights.prior * shown.log_prior[candidate] + weights.labels[y]
-    score += weights.start * shown.start[candidate] + weights.end * shown.end[candidate]
+    score = weights.prior * rates.log_prior[y] + weights.labels[y]
+    score += weights.start * rates.start[y] * first + weights.end * rates.end[y] * last
     return Reason(f"{label} is {100 * rates.prior[y]:.1f} % of all labels", float(score))
 
 
 def _support(rates: Rates, j: int, query: int, label: int) -> str | None:
     """`41 of 43 times`; None for a context that training never saw."""
-    tables = rates.tables
-    place = int(tables.find(j, np.array([query]))[0])
-    if query < 0 or place < 0:
-        return None
-    rows = slice(int(tables.first_row[place]), int(tables.first_row[place + 1]))
-    counts = dict(zip(tables.row_labels[rows].tolist(), tables.row_counts[rows].tolist(), strict=True))
-    return times(counts.get(label, 0), sum(counts.values()))
+    n_alone = len(rates.alone.contexts)
+    group, k = (rates.alone, j) if j < n_alone else (rates.around, j - n_alone)
+    counts = rates.rows(group, k, query)
+    return times(counts.get(label, 0), sum(counts.values())) if counts else None
 
 
-def _describe(context: Context, words: Sequence[str], i: int) -> str:
-    def value(view_name: str, offset: int) -> str:
-        inside = 0 <= i + offset < len(words)
-        return repr(view(view_name)(words[i + offset])) if inside else "outside"
+def _describe(context: Context, corpus: Corpus, i: int) -> str:
+    def value(atom: Atom) -> str:
+        column = column_of(corpus, atom)
+        if column is None or not 0 <= i + atom.offset < corpus.n_tokens:
+            return "outside"
+        return repr(view(atom.view)(column.values[column.codes[i + atom.offset]]))
 
-    return " ".join(f"{atom}={value(atom.view, atom.offset)}" for atom in context.atoms)
+    return " ".join(f"{atom}={value(atom)}" for atom in context.atoms)
 
 
 def _times(log_rate: float) -> str:

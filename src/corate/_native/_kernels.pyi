@@ -1,42 +1,35 @@
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 I8 = npt.NDArray[np.int8]
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
+F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
 
-def log_rates(
-    first_key: I64,
-    keys: I64,
-    first_row: I64,
-    row_labels: I32,
-    row_counts: I64,
-    totals: I64,
-    positions: I64,
-    labels: I32,
-    parents: I32,
-    prior: F64,
-    log_prior: F64,
-    alpha: float,
-    queries: I64,
-    rates: F64,
-    buckets: I8,
-    n_threads: int,
-    /,
-) -> None: ...
+class Tables:
+    def __init__(self, ids: list[I32], counts: list[I64], bits: list[list[int]], /) -> None: ...
+    def n_keys(self) -> list[int]: ...
+    def rows(self, table: int, key: int, /) -> list[tuple[int, int]]: ...
+
+def candidates(*arrays: Any) -> None: ...  # see bind_rates.cpp
+def log_rates(*arrays: Any) -> None: ...  # see bind_rates.cpp
+def pair_rates(*arrays: Any) -> None: ...  # see bind_rates.cpp
 def weigh(
-    rates: F64,
+    rates: F32,
     buckets: I8,
     positions: I64,
     labels: I32,
     by_bucket: F64,
     by_label: F64,
+    skip_single: bool,
     scores: F64,
     /,
 ) -> None: ...
 def unweigh(
-    rates: F64,
+    rates: F32,
     buckets: I8,
     positions: I64,
     labels: I32,
@@ -45,7 +38,7 @@ def unweigh(
     by_label: F64,
     /,
 ) -> None: ...
-def edge_expectation(
+def max_marginals(
     sentences: I64,
     positions: I64,
     labels: I32,
@@ -53,10 +46,55 @@ def edge_expectation(
     pair: F64,
     edges: I64,
     edge_scores: F64,
-    values: F64,
+    margins: F64,
+    n_threads: int,
+    /,
+) -> None: ...
+def triple_rates(
+    sentences: I64,
+    positions: I64,
+    labels: I32,
+    triples: I64,
+    pair_keys: I64,
+    first_row: I64,
+    row_labels: I32,
+    row_rates: F64,
+    unseen: F64,
+    n_labels: int,
+    out: F64,
+    n_threads: int,
+    /,
+) -> None: ...
+def viterbi2(
+    sentences: I64,
+    positions: I64,
+    labels: I32,
+    scores: F64,
+    pair: F64,
+    edges: I64,
+    edge_scores: F64,
+    first: I64,
+    triple_scores: F64,
+    path: I64,
+    best: F64,
+    n_threads: int,
+    /,
+) -> None: ...
+def posteriors2(
+    sentences: I64,
+    positions: I64,
+    labels: I32,
+    scores: F64,
+    pair: F64,
+    edges: I64,
+    edge_scores: F64,
+    first: I64,
+    triple_scores: F64,
     marginals: F64,
+    pairs: F64,
+    thirds: F64,
     log_z: F64,
-    expected: F64,
+    failed: I8,
     n_threads: int,
     /,
 ) -> None: ...

@@ -91,31 +91,6 @@ class ForwardBackward {
         return log_z;
     }
 
-    // Σ over edges of P(y, y′) · value(y, y′), right after the call for the same sentence.
-    double expectation(const Lattice &x, int64_t s, const double *values) {
-        const int64_t first = x.sentences[s], last = x.sentences[s + 1];
-        if (first == last) return 0.0;
-        const int64_t base = x.positions[first];
-        const double *alpha = alpha_.data() - base, *beta = beta_.data() - base;
-        double total = 0.0;
-        for (int64_t i = first + 1; i < last; ++i) {
-            double norm = 0.0, sum = 0.0, top = kImpossible;
-            for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p)
-                x.edges_from(p, i, [&](int64_t q, double e) {
-                    top = std::max(top, alpha[p] + e + x.scores[q] + beta[q]);
-                });
-            if (top == kImpossible) continue;
-            for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p)
-                x.edges_from(p, i, [&](int64_t q, double e) {
-                    const double w = std::exp(alpha[p] + e + x.scores[q] + beta[q] - top);
-                    norm += w;
-                    sum += w * values[int64_t(x.labels[p]) * x.n_labels + x.labels[q]];
-                });
-            total += sum / norm;
-        }
-        return total;
-    }
-
   private:
     double inward(const Lattice &x, int64_t i, int64_t q, const double *alpha) {
         terms_.clear();
@@ -141,71 +116,6 @@ class ForwardBackward {
     }
 
     std::vector<double> alpha_, beta_, terms_;
-};
-
-// Forward–backward with plain products instead of logarithms, an order of magnitude quicker: for scores that
-// are all finite and edges that share one matrix, exp(pair), given once for all sentences.
-class LinearForwardBackward {
-  public:
-    static constexpr double kSmallest = 1e-100; // a few of these still multiply to a number
-
-    // Fills the marginals; returns log Z and Σ P(y, y′) · value(y, y′). False where the numbers leave their range.
-    bool operator()(const Lattice &x, int64_t s, const double *exp_pair, const double *values, double *marginals,
-                    double &log_z, double &expected) {
-        const int64_t first = x.sentences[s], last = x.sentences[s + 1];
-        log_z = expected = 0.0;
-        if (first == last) return true;
-        const int64_t base = x.positions[first], n = x.positions[last] - base, L = x.n_labels;
-        own_.resize(n);
-        alpha_.resize(n);
-        beta_.resize(n);
-        double *own = own_.data() - base, *alpha = alpha_.data() - base, *beta = beta_.data() - base;
-        for (int64_t i = first; i < last; ++i) {
-            const int64_t begin = x.positions[i], end = x.positions[i + 1];
-            const double top = *std::max_element(x.scores + begin, x.scores + end);
-            double sum = 0.0;
-            for (int64_t q = begin; q < end; ++q) {
-                own[q] = std::exp(x.scores[q] - top);
-                if (!(own[q] > kSmallest)) return false;
-                double in = i == first ? 1.0 : 0.0;
-                if (i > first)
-                    for (int64_t p = x.positions[i - 1]; p < begin; ++p)
-                        in += alpha[p] * exp_pair[x.labels[p] * L + x.labels[q]];
-                alpha[q] = own[q] * in;
-                sum += alpha[q];
-            }
-            if (!(sum > kSmallest) || !std::isfinite(sum)) return false;
-            for (int64_t q = begin; q < end; ++q) alpha[q] /= sum;
-            log_z += std::log(sum) + top;
-        }
-        for (int64_t q = x.positions[last - 1]; q < x.positions[last]; ++q) beta[q] = 1.0, marginals[q] = alpha[q];
-        for (int64_t i = last - 1; i > first; --i) {
-            double sum = 0.0, joint = 0.0, value = 0.0;
-            for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p) {
-                double out = 0.0, weighted = 0.0;
-                for (int64_t q = x.positions[i]; q < x.positions[i + 1]; ++q) {
-                    const int64_t pair = x.labels[p] * L + x.labels[q];
-                    const double w = exp_pair[pair] * own[q] * beta[q];
-                    out += w;
-                    weighted += w * values[pair];
-                }
-                beta[p] = out;
-                sum += out;
-                joint += alpha[p] * out;
-                value += alpha[p] * weighted;
-            }
-            if (!(joint > kSmallest) || !std::isfinite(sum)) return false;
-            expected += value / joint;
-            for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p) {
-                marginals[p] = alpha[p] * beta[p] / joint;
-                beta[p] /= sum;
-            }
-        }
-        return true;
-    }
-
-  private:
-    std::vector<double> own_, alpha_, beta_;
 };
 
 // Σ score(y_i) + Σ edge(y_i-1, y_i) of given labels; impossible where one of them is no candidate.

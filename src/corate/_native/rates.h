@@ -1,98 +1,420 @@
-// Smoothed log co-occurrence rates of candidate labels given contexts; rates.py holds the NumPy twin.
+// Smoothed log co-occurrence rates of candidate labels given contexts; rates.py holds the NumPy twins.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <unordered_map>
+#include <utility>
 #include <vector>
-
-#include "lattice.h"
 
 namespace corate {
 
-struct Tables {
-    const int64_t *first_key;  // n_tables + 1: first key of each table
-    const int64_t *keys;       // context values, ascending within a table
-    const int64_t *first_row;  // n_keys + 1: first row of each key
-    const int32_t *row_labels; // ascending within a key
-    const int64_t *row_counts;
-    const int64_t *totals; // n_keys: sum of the key's counts
-    int64_t n_tables, n_keys, n_rows;
+// #(f, y) of several contexts, for look-up: values of a context by their packed ids, and labels with their counts.
+class Tables {
+  public:
+    struct Key {
+        int64_t key, first_row, total; // total: #(f)
+    };
+    struct Row {
+        int32_t label;
+        uint32_t count;
+    };
 
-    void check() const {
-        if (first_key[0] != 0 || first_key[n_tables] != n_keys || first_row[0] != 0 || first_row[n_keys] != n_rows)
-            throw std::invalid_argument("table offsets must run from 0 to the number of keys and rows");
-        for (int64_t t = 0; t < n_tables; ++t)
-            if (first_key[t + 1] < first_key[t]) throw std::invalid_argument("table offsets must not decrease");
-        for (int64_t k = 0; k < n_keys; ++k)
-            if (first_row[k + 1] < first_row[k]) throw std::invalid_argument("row offsets must not decrease");
+    // Appends the table of one context: sorted rows of `n_fields` ids of which the last is the label, packed into
+    // keys with the given numbers of bits.
+    void append(const int32_t *ids, const int64_t *counts, int64_t n_rows, int64_t n_fields, const int32_t *bits) {
+        int32_t shift = 0;
+        for (int64_t k = 1; k + 1 < n_fields; ++k) shift += bits[k];
+        Table table{int64_t(keys_.size()), shift, {}};
+        for (int64_t r = 0; r < n_rows; ++r, ids += n_fields) {
+            int64_t key = 0;
+            for (int64_t k = 0; k + 1 < n_fields; ++k) {
+                if (ids[k] < 0 || ids[k] >> std::min(bits[k], 31)) throw std::invalid_argument("an id has too many bits");
+                key = (key << bits[k]) | ids[k];
+            }
+            const bool first = int64_t(keys_.size()) == table.first;
+            if (first || keys_.back().key != key) {
+                if (!first && keys_.back().key > key) throw std::invalid_argument("rows must be sorted");
+                keys_.push_back({key, int64_t(rows_.size()), 0});
+                if (ids[0] < 0) throw std::invalid_argument("an id is negative");
+                table.leads.resize(size_t(ids[0]) + 1, uint32_t(keys_.size() - 1 - table.first));
+            }
+            if (counts[r] < 0 || counts[r] > int64_t(UINT32_MAX)) throw std::invalid_argument("a count is beyond 32 bits");
+            if (ids[n_fields - 1] < 0) throw std::invalid_argument("a label is negative");
+            keys_.back().total += counts[r];
+            rows_.push_back({ids[n_fields - 1], uint32_t(counts[r])});
+            most_label_ = std::max(most_label_, ids[n_fields - 1]);
+        }
+        table.leads.push_back(uint32_t(keys_.size() - table.first));
+        tables_.push_back(std::move(table));
     }
 
-    // The key's place in table t, or −1.
-    int64_t find(int64_t t, int64_t key) const {
-        const int64_t *begin = keys + first_key[t], *end = keys + first_key[t + 1];
-        const int64_t *found = std::lower_bound(begin, end, key);
-        return found != end && *found == key ? found - keys : -1;
+    void reserve(int64_t n_rows) {
+        keys_.reserve(n_rows + 1);
+        rows_.reserve(n_rows);
+    }
+
+    // No table comes after this.
+    void finish() {
+        keys_.push_back({-1, int64_t(rows_.size()), 0});
+        keys_.shrink_to_fit();
+    }
+
+    int64_t n_tables() const { return int64_t(tables_.size()); }
+    int32_t most_label() const { return most_label_; }
+    int64_t n_keys(int64_t t) const { return int64_t(tables_[t].leads.back()); }
+    const Key &key(int64_t k) const { return keys_[k]; }
+    const Row *row(int64_t r) const { return rows_.data() + r; }
+
+    // Looking a key up takes three steps with a wait for memory before each; several keys are best looked up in turns.
+    struct Search {
+        int64_t key = -1, begin = 0, end = 0;
+    };
+
+    void prefetch(int64_t t, int64_t key) const {
+        const int64_t lead = key >> tables_[t].shift;
+        if (lead < int64_t(tables_[t].leads.size())) __builtin_prefetch(&tables_[t].leads[lead]);
+    }
+
+    Search narrow(int64_t t, int64_t key) const {
+        const Table &table = tables_[t];
+        const int64_t lead = key >> table.shift;
+        if (key < 0 || lead + 1 >= int64_t(table.leads.size())) return {};
+        const Search found{key, table.first + table.leads[lead], table.first + table.leads[lead + 1]};
+        __builtin_prefetch(&keys_[(found.begin + found.end) / 2]);
+        return found;
+    }
+
+    // The key's place, or −1.
+    int64_t find(const Search &range) const {
+        const Key *begin = keys_.data() + range.begin, *end = keys_.data() + range.end;
+        const Key *found = std::lower_bound(begin, end, range.key, [](const Key &a, int64_t key) { return a.key < key; });
+        if (found == end || found->key != range.key) return -1;
+        __builtin_prefetch(&rows_[found->first_row]);
+        return found - keys_.data();
+    }
+
+    int64_t find(int64_t t, int64_t key) const { return find(narrow(t, key)); }
+
+  private:
+    struct Table {
+        int64_t first;               // its first key
+        int32_t shift;               // what a key is shifted by to give its leading field
+        std::vector<uint32_t> leads; // of each leading field, the first key from `first` on
+    };
+
+    std::vector<Table> tables_;
+    std::vector<Key> keys_;
+    std::vector<Row> rows_;
+    int32_t most_label_ = -1;
+};
+
+// What each context looks at: views of tokens at offsets.
+struct Contexts {
+    const int32_t *first_atom; // n_contexts + 1
+    const int32_t *views, *offsets, *bits; // of each atom
+    const int32_t *parents;  // n_contexts: an earlier one, or −1; those before n_given were computed elsewhere
+    int64_t n_contexts, n_given;
+};
+
+// The tokens: for each view the id of its value at each, by way of the codes of the view's column.
+struct Tokens {
+    const int64_t *first_id; // n_views + 1
+    const int32_t *ids;      // of each code of the view's column; −1: unseen
+    const int32_t *columns;  // of each view
+    const int32_t *outside;  // of each view, the id beyond the sentence, or −1
+    const int32_t *codes;    // columns × tokens
+    int64_t n_tokens;
+
+    // −1 where a part of it is unseen, or all of it lies beyond the sentence.
+    int64_t key(const Contexts &contexts, int64_t j, int64_t token, int64_t begin, int64_t end) const {
+        int64_t key = 0;
+        bool inside = false;
+        for (int32_t a = contexts.first_atom[j]; a < contexts.first_atom[j + 1]; ++a) {
+            const int32_t view = contexts.views[a];
+            const int64_t place = token + contexts.offsets[a];
+            int32_t id = outside[view];
+            if (place >= begin && place < end) {
+                id = ids[first_id[view] + codes[columns[view] * n_tokens + place]];
+                inside = true;
+            }
+            if (id < 0) return -1;
+            key = (key << contexts.bits[a]) | id;
+        }
+        return inside ? key : -1;
     }
 };
 
 // The bucket of a context's own count: 0, 1, 2–3, 4–10, 11–100, more.
 inline int8_t bucket(int64_t n) { return n < 1 ? 0 : n < 2 ? 1 : n < 4 ? 2 : n < 11 ? 3 : n < 101 ? 4 : 5; }
 
-// P(y | f) = (#(f, y) + a P(y | parent)) / (#(f) + a), a = α · labels seen with f; log CR = log P(y | f) − log P(y).
-class LogRates {
+// Where contexts are looked up, and what is left of their counts after a subtraction.
+class Lookup {
   public:
-    // places: contexts × positions, where each context's value is among the keys, or −1; buckets: positions × contexts; rates: candidates × contexts.
-    void operator()(const Tables &tables, const int64_t *positions, const int32_t *labels, int64_t n_positions,
-                    const int32_t *parents, const double *prior, const double *log_prior, double alpha,
-                    const int64_t *places, int64_t i, double *rates, int8_t *buckets) {
-        const int64_t begin = positions[i], n = positions[i + 1] - begin;
-        prob_.resize((tables.n_tables + 1) * n);
-        double *own = prob_.data() + tables.n_tables * n; // the prior of each candidate
-        for (int64_t c = 0; c < n; ++c) own[c] = prior[labels[begin + c]];
-        for (int64_t t = 0; t < tables.n_tables; ++t) {
-            double *prob = prob_.data() + t * n;
-            const double *parent = parents[t] < 0 ? own : prob_.data() + parents[t] * n;
-            double *rate = rates + begin * tables.n_tables + t; // one of each candidate, n_tables apart
-            const int64_t k = places[t * n_positions + i];
-            if (k < 0) {
-                buckets[i * tables.n_tables + t] = 0;
-                for (int64_t c = 0; c < n; ++c) prob[c] = parent[c], rate[c * tables.n_tables] = 0.0;
-                continue;
+    const Tables *tables, *without; // `without`: counts to be subtracted, or none
+    const Contexts *contexts;
+    const Tokens *tokens;
+
+  protected:
+    struct Rows {
+        const Tables::Row *rows = nullptr;
+        int64_t n = 0, n_labels = 0, total = 0; // n_labels: rows whose count is not 0
+
+        // The first row from `from` on whose label is not below.
+        int64_t next(int64_t from, int32_t label) const {
+            if (n - from > 16) {
+                const auto below = [](const Tables::Row &row, int32_t y) { return row.label < y; };
+                return std::lower_bound(rows + from, rows + n, label, below) - rows;
             }
-            int64_t row = tables.first_row[k];
-            const int64_t end = tables.first_row[k + 1];
-            const double a = alpha * double(end - row), norm = double(tables.totals[k]) + a;
-            buckets[i * tables.n_tables + t] = bucket(tables.totals[k]);
+            while (from < n && rows[from].label < label) ++from;
+            return from;
+        }
+    };
+
+    Rows rows_of(int64_t j, int64_t place) {
+        if (place < 0) return {};
+        const Tables::Key &key = tables->key(place);
+        const int64_t n = tables->key(place + 1).first_row - key.first_row;
+        const Rows all{tables->row(key.first_row), n, n, key.total};
+        const int64_t other = without ? without->find(j, key.key) : -1;
+        if (other < 0) return all;
+        left_.assign(all.rows, all.rows + n);
+        int64_t row = 0, n_labels = n;
+        for (int64_t r = without->key(other).first_row; r < without->key(other + 1).first_row; ++r) {
+            const Tables::Row &taken = *without->row(r);
+            row = all.next(row, taken.label);
+            if (row >= n || left_[row].label != taken.label || left_[row].count < taken.count)
+                throw std::invalid_argument("events to be subtracted were never counted");
+            left_[row].count -= taken.count;
+            n_labels -= left_[row].count == 0;
+        }
+        return {left_.data(), n, n_labels, all.total - without->key(other).total};
+    }
+
+  private:
+    std::vector<Tables::Row> left_;
+};
+
+// P(y | f) = (#(f, y) + a P(y | parent)) / (#(f) + a), a = α · labels seen with f; log CR = log P(y | f) − log P(y).
+class LogRates : public Lookup {
+  public:
+    const double *prior, *log_prior;
+    double alpha;
+
+    // Rates of one token's candidates. given: P(y | f) of the contexts computed elsewhere, of each candidate a row;
+    // prob, rates: candidates × own contexts; buckets: own contexts.
+    void operator()(int64_t token, int64_t begin, int64_t end, const int32_t *labels, int64_t n,
+                    const double *const *given, double *prob, float *rates, int8_t *buckets) {
+        const int64_t n_own = contexts->n_contexts, n_given = contexts->n_given;
+        places_.resize(n_own);
+        searches_.resize(n_own);
+        for (int64_t j = 0; j < n_own; ++j) {
+            searches_[j].key = tokens->key(*contexts, j, token, begin, end);
+            if (searches_[j].key >= 0) tables->prefetch(j, searches_[j].key);
+        }
+        for (int64_t j = 0; j < n_own; ++j) searches_[j] = tables->narrow(j, searches_[j].key);
+        for (int64_t j = 0; j < n_own; ++j) places_[j] = searches_[j].key < 0 ? -1 : tables->find(searches_[j]);
+        for (int64_t j = 0; j < n_own; ++j) {
+            const int64_t p = contexts->parents[j];
+            const Rows rows = rows_of(j, places_[j]);
+            buckets[j] = bucket(rows.total);
+            const double a = alpha * double(rows.n_labels), norm = double(rows.total) + a;
+            int64_t row = 0;
             for (int64_t c = 0; c < n; ++c) {
-                row = std::lower_bound(tables.row_labels + row, tables.row_labels + end, labels[begin + c]) -
-                      tables.row_labels;
-                const bool seen = row < end && tables.row_labels[row] == labels[begin + c];
-                prob[c] = ((seen ? double(tables.row_counts[row]) : 0.0) + a * parent[c]) / norm;
-                rate[c * tables.n_tables] = std::log(prob[c]) - log_prior[labels[begin + c]];
+                const double above = p < 0 ? prior[labels[c]] : p < n_given ? given[c][p] : prob[c * n_own + p - n_given];
+                if (!rows.total) {
+                    prob[c * n_own + j] = above;
+                    rates[c * n_own + j] = 0.0f;
+                    continue;
+                }
+                row = rows.next(row, labels[c]);
+                const double count = row < rows.n && rows.rows[row].label == labels[c] ? double(rows.rows[row].count) : 0.0;
+                const double p_y = (count + a * above) / norm;
+                prob[c * n_own + j] = p_y;
+                rates[c * n_own + j] = float(std::log(p_y) - log_prior[labels[c]]);
             }
         }
     }
 
+    // The labels seen with a context at a token; returns the share of P(y | f) that is left to all others.
+    template <class Visit> double seen(int64_t j, int64_t token, Visit visit) {
+        const int64_t key = tokens->key(*contexts, j, token, token, token + 1);
+        const Rows rows = rows_of(j, key < 0 ? -1 : tables->find(j, key));
+        for (int64_t r = 0; r < rows.n; ++r)
+            if (rows.rows[r].count > 0) visit(rows.rows[r].label);
+        const double a = alpha * double(rows.n_labels);
+        return rows.total ? a / (double(rows.total) + a) : 1.0;
+    }
+
   private:
-    std::vector<double> prob_;
+    std::vector<Tables::Search> searches_;
+    std::vector<int64_t> places_;
+};
+
+// log CR(y; y′ | f) − log CR(y; y′) of an edge, in whose tables y · L + y′ is the label. The joint probability is
+// smoothed with that of the labels alone, its margins with theirs: the same f in all three.
+//     P(y, y′ | f) = (#(f, y, y′) + a P(y, y′)) / (#(f) + a),  P(y | f) = (#(f, y) + a P(y)) / (#(f) + a),  a = α · pairs seen with f
+class PairLogRates : public Lookup {
+  public:
+    const double *prior, *pair; // P(y); log CR(y; y′), L × L
+    int64_t n_labels;
+    double alpha;
+
+    // rates: left candidates × right candidates × contexts, of the edge into a token.
+    void operator()(int64_t token, int64_t begin, int64_t end, const int32_t *left, int64_t m, const int32_t *right,
+                    int64_t n, double *rates) {
+        for (int64_t j = 0; j < contexts->n_contexts; ++j) {
+            const int64_t key = tokens->key(*contexts, j, token, begin, end);
+            const int64_t place = key < 0 ? -1 : tables->find(j, key);
+            const Rows rows = rows_of(j, place);
+            const Margins &margins = margins_of(place, rows);
+            const double a = alpha * double(rows.n_labels), norm = double(rows.total) + a;
+            for (int64_t p = 0; p < m; ++p)
+                for (int64_t q = 0; q < n; ++q) {
+                    double &rate = rates[(p * n + q) * contexts->n_contexts + j];
+                    rate = 0.0;
+                    if (!rows.total) continue;
+                    const double cr = pair[left[p] * n_labels + right[q]], p_y = prior[left[p]], p_z = prior[right[q]];
+                    const int32_t both = int32_t(left[p] * n_labels + right[q]);
+                    const int64_t row = rows.next(0, both);
+                    const double seen = row < rows.n && rows.rows[row].label == both ? rows.rows[row].count : 0.0;
+                    const double joint = seen + a * p_y * p_z * std::exp(cr);
+                    rate = std::log(joint * norm / ((margins.from(left[p]) + a * p_y) * (margins.into(right[q]) + a * p_z))) - cr;
+                }
+        }
+    }
+
+  private:
+    // #(f, y, ·) and #(f, ·, y′): labels with their sums, ascending.
+    struct Margins {
+        std::vector<std::pair<int32_t, double>> left, right;
+
+        double from(int32_t y) const { return sum(left, y); }
+        double into(int32_t y) const { return sum(right, y); }
+
+        static double sum(const std::vector<std::pair<int32_t, double>> &of, int32_t y) {
+            const auto found = std::lower_bound(of.begin(), of.end(), y, [](const auto &a, int32_t b) { return a.first < b; });
+            return found != of.end() && found->first == y ? found->second : 0.0;
+        }
+    };
+
+    // Kept for the values of a context that have many rows: they are few, and come often.
+    const Margins &margins_of(int64_t place, const Rows &rows) {
+        constexpr int64_t many = 32;
+        if (rows.n >= many)
+            if (const auto known = kept_.find(place); known != kept_.end()) return known->second;
+        Margins &made = rows.n >= many ? kept_[place] : made_;
+        made.left.clear();
+        made.right.clear();
+        for (int64_t r = 0; r < rows.n; ++r) {
+            const int32_t y = int32_t(rows.rows[r].label / n_labels), z = int32_t(rows.rows[r].label % n_labels);
+            if (made.left.empty() || made.left.back().first != y) made.left.emplace_back(y, 0.0);
+            made.left.back().second += rows.rows[r].count;
+            made.right.emplace_back(z, rows.rows[r].count);
+        }
+        std::sort(made.right.begin(), made.right.end());
+        size_t end = 0;
+        for (const auto &[z, n] : made.right) {
+            if (end && made.right[end - 1].first == z) made.right[end - 1].second += n;
+            else made.right[end++] = {z, n};
+        }
+        made.right.resize(end);
+        return made;
+    }
+
+    std::unordered_map<int64_t, Margins> kept_;
+    Margins made_;
+};
+
+// Candidate labels of one word: those seen with it, with its tails and so on until there are enough; of these the
+// best by the sum of their rates.
+class Candidates {
+  public:
+    LogRates rates;
+    const int32_t *ranked; // contexts whose labels are looked at, one after another
+    const int32_t *likely; // labels, most frequent first
+    const int64_t *first_required; // of each token, or null
+    const int32_t *required;       // labels that are candidates in any case, ascending
+    int64_t n_ranked, n_labels, pool, most;
+    double weight, prior_weight, margin;
+    double enough; // share of P(y | f) that may be left to further labels
+
+    // Writes at most `most` labels, ascending, and returns how many; prob, rates: of each a row; buckets.
+    int64_t operator()(int64_t token, int32_t *labels, double *prob, float *values, int8_t *buckets) {
+        const int64_t n_own = rates.contexts->n_contexts;
+        pool_.clear();
+        double left = 1.0;
+        for (int64_t r = 0; r < n_ranked && left > enough && int64_t(pool_.size()) < std::min(pool, n_labels); ++r) {
+            const size_t before = pool_.size();
+            left = rates.seen(ranked[r], token, [&](int32_t y) { pool_.push_back(y); });
+            if (pool_.size() == before) continue;
+            std::sort(pool_.begin(), pool_.end());
+            pool_.erase(std::unique(pool_.begin(), pool_.end()), pool_.end());
+        }
+        if (pool_.empty()) pool_.assign(likely, likely + std::min(pool, n_labels));
+        const int32_t *must = first_required ? required + first_required[token] : nullptr;
+        const int32_t *must_end = first_required ? required + first_required[token + 1] : nullptr;
+        pool_.insert(pool_.end(), must, must_end);
+        std::sort(pool_.begin(), pool_.end());
+        pool_.erase(std::unique(pool_.begin(), pool_.end()), pool_.end());
+        const int64_t n = int64_t(pool_.size());
+        prob_.resize(n * n_own);
+        values_.resize(n * n_own);
+        rates(token, token, token + 1, pool_.data(), n, nullptr, prob_.data(), values_.data(), buckets);
+        scores_.resize(n);
+        order_.resize(n);
+        for (int64_t c = 0; c < n; ++c) {
+            double sum = 0.0;
+            for (int64_t j = 0; j < n_own; ++j) sum += values_[c * n_own + j];
+            scores_[c] = sum * weight + prior_weight * rates.log_prior[pool_[c]];
+            order_[c] = c;
+        }
+        auto better = [&](int64_t a, int64_t b) { return scores_[a] != scores_[b] ? scores_[a] > scores_[b] : a < b; };
+        std::sort(order_.begin(), order_.end(), better);
+        const double lowest = scores_[order_[0]] - margin;
+        int64_t end = 0;
+        for (int64_t k = 0, free = most - (must_end - must); k < n; ++k) {
+            const int64_t c = order_[k];
+            if (std::binary_search(must, must_end, pool_[c])) order_[end++] = c;
+            else if (free > 0 && scores_[c] >= lowest) order_[end++] = c, --free;
+        }
+        std::sort(order_.begin(), order_.begin() + end);
+        for (int64_t k = 0; k < end; ++k) {
+            const int64_t c = order_[k];
+            labels[k] = pool_[c];
+            std::copy_n(prob_.data() + c * n_own, n_own, prob + k * n_own);
+            std::copy_n(values_.data() + c * n_own, n_own, values + k * n_own);
+        }
+        return end;
+    }
+
+  private:
+    std::vector<int32_t> pool_;
+    std::vector<double> prob_, scores_;
+    std::vector<float> values_;
+    std::vector<int64_t> order_;
 };
 
 // Rates of candidates, with the weights that they get: λ by bucket and context, δ by label and context.
 struct Weighing {
-    const double *rates;    // candidates × contexts
-    const int8_t *buckets;  // positions × contexts
+    const float *rates;    // candidates × contexts
+    const int8_t *buckets; // positions × contexts
     const int64_t *positions;
     const int32_t *labels;
     int64_t n_positions, n_contexts;
 
-    // score(c) += Σⱼ (λ[b, j] + δ[y, j]) · rate(c, j)
-    void weigh(const double *by_bucket, const double *by_label, double *scores) const {
+    // score(c) += Σⱼ (λ[b, j] + δ[y, j]) · rate(c, j); perhaps not where a position has one candidate only.
+    void weigh(const double *by_bucket, const double *by_label, bool skip_single, double *scores) const {
         std::vector<double> here(n_contexts);
         for (int64_t i = 0; i < n_positions; ++i) {
+            if (skip_single && positions[i + 1] - positions[i] == 1) continue;
             for (int64_t j = 0; j < n_contexts; ++j)
                 here[j] = by_bucket[buckets[i * n_contexts + j] * n_contexts + j];
             for (int64_t c = positions[i]; c < positions[i + 1]; ++c) {
-                const double *rate = rates + c * n_contexts, *own = by_label + labels[c] * n_contexts;
+                const float *rate = rates + c * n_contexts;
+                const double *own = by_label + labels[c] * n_contexts;
                 double sum = 0.0;
                 for (int64_t j = 0; j < n_contexts; ++j) sum += (here[j] + own[j]) * rate[j];
                 scores[c] += sum;
@@ -100,13 +422,14 @@ struct Weighing {
         }
     }
 
-    // The gradient of Σ surplus(c) · score(c) in λ and δ.
+    // The gradient of Σ surplus(c) · score(c) in λ and δ; an only candidate has no surplus.
     void unweigh(const double *surplus, double *by_bucket, double *by_label) const {
         std::vector<double> here(n_contexts);
         for (int64_t i = 0; i < n_positions; ++i) {
+            if (positions[i + 1] - positions[i] == 1) continue;
             std::fill(here.begin(), here.end(), 0.0);
             for (int64_t c = positions[i]; c < positions[i + 1]; ++c) {
-                const double *rate = rates + c * n_contexts;
+                const float *rate = rates + c * n_contexts;
                 double *own = by_label + labels[c] * n_contexts;
                 for (int64_t j = 0; j < n_contexts; ++j) {
                     const double g = surplus[c] * rate[j];

@@ -69,6 +69,7 @@ def eval_(
       corate eval -m pos.model test.conll
       corate eval -m ner.model ned.testb --json | jq .f1
     """
+    from corate.corpus import Corpus
     from corate.estimator import load
     from corate.evaluate import conlleval, evaluate
     from corate.formats import read
@@ -80,7 +81,7 @@ def eval_(
     sentences = [s for s in read(file, format_, label=label, encoding=encoding) if len(s)]
     words = [sentence.words for sentence in sentences]
     gold = [sentence.labels or [] for sentence in sentences]
-    predicted = crf.predict(words, valid_spans(valid))
+    predicted = crf.predict(Corpus.from_sentences(sentences), valid_spans(valid))
     if not {y for labels in gold for y in labels} & set(crf.classes_):
         raise InputError(f"{file} and {model_path} have no label in common: is --label right?")
     result = evaluate(gold, predicted, words, set(crf.counts_.words), None if scheme == "none" else scheme)

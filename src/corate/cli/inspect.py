@@ -45,13 +45,14 @@ def inspect(model_path: str, word: str | None, top: int, as_json: bool) -> None:
 
 
 def _facts(model: Estimator, path: str) -> dict[str, Any]:
-    from corate.counts import WORD_LABEL
+    from corate.counts import LABEL, WORD_LABEL
 
     counts = model.counts_
-    words = counts.tables[WORD_LABEL]
+    # A model of features has no words.
+    words = counts.tables.get(WORD_LABEL) or counts.tables[LABEL]
     tokens = dict.fromkeys(counts.labels, 0)
     types = dict.fromkeys(counts.labels, 0)
-    for (_, y), n in zip(words.ids.tolist(), words.n.tolist(), strict=True):
+    for (*_, y), n in zip(words.ids.tolist(), words.n.tolist(), strict=True):
         tokens[counts.labels[y]] += n
         types[counts.labels[y]] += 1
     return {

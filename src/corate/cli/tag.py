@@ -119,13 +119,16 @@ class Labeller:
         self.marginals, self.nbest, self.constraints = marginals, nbest, valid_spans(valid)
 
     def __call__(self, sentences: Sequence[Sentence]) -> Iterator[str]:
-        words = [sentence.words for sentence in sentences]
+        from corate.corpus import Corpus
+
+        corpus = Corpus.from_sentences(sentences, keep_empty=True)
         try:
             if self.nbest is not None:
-                return self._nbest(sentences, self.crf.predict_nbest(words, self.nbest, self.constraints))
+                return self._nbest(sentences, self.crf.predict_nbest(corpus, self.nbest, self.constraints))
             if self.marginals:
-                return self._marginals(sentences, self.crf.predict_with_probability(words, self.constraints))
-            return map(self.writer.write, sentences, self.crf.predict(words, self.constraints))
+                labelled = self.crf.predict_with_probability(corpus, self.constraints)
+                return self._marginals(sentences, labelled)
+            return map(self.writer.write, sentences, self.crf.predict(corpus, self.constraints))
         except ConstraintError as error:
             line = sentences[error.sentence].line
             raise InputError("no label sequence satisfies the constraints", self.source, line) from error

@@ -12,8 +12,10 @@ from typing import Any
 
 import click
 
-from corate.cli.common import console, format_options, label_option, megabytes, plural
+from corate.cli.common import console, format_options, label_option, megabytes, plural, threads_option
 from corate.errors import InputError
+
+Advance = Callable[[int], Any]
 
 NAME_BYTES = 255  # what file systems allow
 
@@ -27,11 +29,11 @@ MODELS = {"ep1": "mean", "ecrn": "signature"}
 @click.option(
     "--model",
     "kind",
-    type=click.Choice(["ecrn", "ep1", "tagger"]),
-    default="ecrn",
+    type=click.Choice(["tagger", "ecrn", "ep1"]),
+    default="tagger",
     show_default=True,
-    help="ecrn, ep1: the papers' models, with unknown words by the joint value or by the mean of their "
-    "spelling features. tagger: many contexts at once; more accurate and slower.",
+    help="tagger: many contexts at once, the most accurate one. ecrn, ep1: the papers' models, with unknown "
+    "words by the joint value or by the mean of their spelling features; smaller and quicker.",
 )
 @click.option(
     "--weights",
@@ -49,7 +51,16 @@ MODELS = {"ep1": "mean", "ecrn": "signature"}
     multiple=True,
     metavar="NAME",
     help="Context to use instead of the default ones, e.g. suffix3 or initial,shape or word-1; repeatable. "
-    "Views: word lower initial hyphen ending shape prefixN suffixN tailN.",
+    "Views: word lower initial hyphen ending shape prefixN suffixN tailN; further columns: col2, col3:lower.",
+)
+@click.option(
+    "--contexts",
+    "context_file",
+    metavar="FILE",
+    help="File of contexts to use instead of the default ones, one a line; or a template file of CRF++.",
+)
+@click.option(
+    "--words-only", is_flag=True, help="tagger: look at the words alone, whatever other columns there are."
 )
 @click.option(
     "--mu-oov",
@@ -59,6 +70,7 @@ MODELS = {"ep1": "mean", "ecrn": "signature"}
 @click.option("--held-out", metavar="FILE", help="Labelled text for --mu-oov auto.")
 @format_options
 @label_option
+@threads_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
 def train(
     files: tuple[str, ...],
@@ -67,33 +79,48 @@ def train(
     weights: str | None,
     pair: str | None,
     contexts: tuple[str, ...],
+    context_file: str | None,
+    words_only: bool,
     mu_oov: str | None,
     held_out: str | None,
     format_: str | None,
     encoding: str,
     label: str | None,
+    threads: int,
     quiet: bool,
 ) -> None:
     """Count labelled sentences and write a model.
 
-    FILE may be CoNLL columns, CoNLL-U, word/tag, JSON lines, each also gzipped; - is standard input.
+    FILE may be CoNLL columns, CoNLL-U, word/tag, JSON lines, each also gzipped; - is standard input. Columns
+    between the word and the label, such as parts of speech, are looked at too, and text that is tagged later
+    needs them as well. A token whose label is _ is not counted.
 
     \b
     Example:
       corate train train.conll -m pos.model
-      corate train --model ep1 --label 3 train.iob more.iob.gz -m ner.model
+      corate train --label 3 --words-only train.iob more.iob.gz -m ner.model
+      corate train --contexts crfpp.template chunks.txt -m chunks.model
     """
+    from corate.contexts import WORDS
     from corate.formats import read_chunks, read_corpus
+    from corate.templates import read_contexts
 
     check_target(Path(model_path))
+    if sum(map(bool, (contexts, context_file, words_only))) > 1:
+        raise click.UsageError("--context, --contexts and --words-only do not go together: choose one")
+    if context_file is not None:
+        contexts = read_contexts(context_file, encoding=encoding)
+    elif words_only:
+        contexts = WORDS
     model = _model(kind, weights, pair, contexts, mu_oov, held_out)
+    model.set_params(n_jobs=threads)
     held = {"held_out": read_corpus(held_out, format_, label=label, encoding=encoding)} if held_out else {}
     started = time.perf_counter()
     show = sys.stderr.isatty() and not quiet
-    with _progress(files, show) as advance:
-        model.fit_chunks(
-            read_chunks(files, format_, label=label, encoding=encoding, progress=advance), **held
-        )
+    with _progress(files, show) as (advance, fitted):
+        fitting = {"progress": fitted} if kind == "tagger" else {}
+        chunks = read_chunks(files, format_, label=label, encoding=encoding, progress=advance)
+        model.fit_chunks((chunk.before_label(label) for chunk in chunks), **held, **fitting)
     model.save(model_path)
     if show:
         _summarise(model, model_path, time.perf_counter() - started)
@@ -109,12 +136,12 @@ def _model(
 ) -> Any:
     """The untrained model that the options describe."""
     from corate import EmpiricalCRF, Tagger
-    from corate.contexts import SPELLING, WORDS
+    from corate.contexts import SPELLING
 
     if kind == "tagger":
         if pair or mu_oov or held_out:
             raise click.UsageError("--pair, --mu-oov and --held-out are for --model ecrn and ep1")
-        return Tagger(weights or "fitted", contexts or WORDS)
+        return Tagger(weights or "fitted", contexts or None)
     if weights:
         raise click.UsageError("--weights is for --model tagger")
     return EmpiricalCRF(MODELS[kind], pair or "label", contexts or SPELLING, _mu_oov(mu_oov or "1", held_out))
@@ -157,19 +184,26 @@ def _mu_oov(text: str, held_out: str | None) -> float | None:
 
 
 @contextmanager
-def _progress(files: tuple[str, ...], show: bool) -> Iterator[Callable[[int], Any] | None]:
-    """A bar of the bytes read, on a terminal."""
+def _progress(
+    files: tuple[str, ...], show: bool
+) -> Iterator[tuple[Advance | None, Callable[[float], Any] | None]]:
+    """A bar of the bytes read and then one of the weights' fit, on a terminal."""
     if not show:
-        yield None
+        yield None, None
         return
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
     sizes = [Path(f).stat().st_size if Path(f).is_file() else None for f in files]
     total = None if None in sizes else sum(size or 0 for size in sizes)
-    columns = TextColumn("counting"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
+    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
     with Progress(*columns, console=console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda n_bytes: bar.advance(task, n_bytes)
+        task = bar.add_task("reading", total=total)
+
+        def fitted(part: float) -> None:
+            bar.columns = TextColumn("fitting weights"), BarColumn(), TimeRemainingColumn()
+            bar.update(task, completed=100 * part, total=100)
+
+        yield lambda n_bytes: bar.advance(task, n_bytes), fitted
 
 
 def _summarise(model: Any, path: str, seconds: float) -> None:

@@ -104,10 +104,17 @@ class Conll(Format):
         rows = lines if lines[-1] else lines[:-1]
         if not rows or rows[0].startswith("#"):
             return None
-        cells = [row.split(layout.separator) for row in rows]
-        if {*map(len, cells)} != {layout.width} or (layout.separator == " " and "\t" in "".join(rows)):
+        # All rows in one go, with a mark after each that no row can hold.
+        width, text = layout.width, f"{layout.separator}\n{layout.separator}".join(rows)
+        cells = text.split(layout.separator)
+        if (
+            len(cells) != (width + 1) * len(rows) - 1
+            or cells[width :: width + 1].count("\n") != len(rows) - 1
+        ):
             return None
-        columns = [*map(list, zip(*cells, strict=True))]
+        if layout.separator == " " and "\t" in text:
+            return None
+        columns = [cells[k :: width + 1] for k in range(width)]
         if "\r" in "".join(columns[-1]):
             return None
         labels = [] if layout.label is None else columns.pop(layout.label)

@@ -1,0 +1,100 @@
+"""One set of weights for several corpora: what `Tagger(weights="fixed")` uses, and what the fit is drawn to.
+
+Maximises the conditional likelihood of the folds of all corpora in the weights of contexts and label pairs
+alone (nothing is learned for single labels), and writes it to the package. It looks at training parts.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import minimize
+
+import corpora
+import report
+from corate import tagger_lattice, weights
+from corate.contexts import default_contexts
+from corate.corpus import Corpus
+from corate.counts import Events
+from corate.rates import Float, Rates
+from corate.tagger import _tables_of
+from corate.tagger_lattice import CONTEXTS, N_BUCKETS, PAIR, PRIOR, SINGLES, TRIPLE, Weights
+
+OUT = Path(tagger_lattice.__file__).parent / "data" / "common_weights.json"
+BROWN = ("1000/4000", "4000/1000", "17311/16312")
+PENALTY = 2e-3
+STEPS = 100
+MARGIN = 30.0  # nearly all candidates: nothing is known of the weights yet
+DIGITS = 3
+
+Case = tuple[Rates, list[weights.Fold]]
+
+
+def main() -> None:
+    example = "python experiments/common_weights.py --data ../shared/data"
+    options = report.arguments(__doc__, example, data="folder that holds brown/ and conll2002/").parse_args()
+    brown, conll = corpora.brown(options.data), corpora.conll2002(options.data)
+    parts = {f"Brown {name}": brown.splits[name].train for name in BROWN}
+    parts["CoNLL-2002 Dutch"] = conll.splits[corpora.CONLL_SPLIT].train
+    weights.KIND_MARGIN = weights.FIT_MARGIN = MARGIN
+    cases = []
+    for name, part in parts.items():
+        report.progress(f"{name}: counting …")
+        cases.append(_case(Corpus.from_sequences(part.words, part.labels)))
+    found = fit(cases)
+    OUT.write_text(json.dumps({"fitted_on": list(parts), **found}, indent=1) + "\n", encoding="utf-8")
+    print(f"written to {OUT.name}")
+
+
+def _case(corpus: Corpus) -> Case:
+    contexts = default_contexts(corpus)
+    events = Events(corpus, _tables_of(contexts))
+    rates = Rates(events.count(), contexts)
+    return rates, weights.folds_of(events, rates, _uniform(rates))
+
+
+def _uniform(rates: Rates) -> Weights:
+    """Where the search begins: the same for every context."""
+    n_contexts, n_labels = len(rates.contexts), rates.n_labels
+    vector = np.zeros(
+        len(SINGLES) + len(rates.of_pairs.contexts) + n_contexts * N_BUCKETS + n_labels * (n_contexts + 1)
+    )
+    vector[: len(SINGLES)] = PRIOR, PAIR, PAIR, PAIR, TRIPLE
+    first = len(SINGLES) + len(rates.of_pairs.contexts)
+    vector[first : first + n_contexts * N_BUCKETS] = CONTEXTS / n_contexts
+    return Weights.from_vector(vector, rates)
+
+
+def fit(cases: list[Case]) -> dict[str, object]:
+    rates = cases[0][0]
+    start = _uniform(rates)
+    n_common = len(start.vector()) - start.labels.size - start.contexts_by_label.size
+    middle = start.vector()[:n_common]
+
+    # Losses relative to those of the start: a corpus of names, most of which are easy tokens, weighs as much.
+    scale = [weights.mean_loss(folds, _uniform(of_case))[0] for of_case, folds in cases]
+
+    def objective(vector: Float) -> tuple[float, Float]:
+        value, gradient = 0.0, np.zeros(n_common)
+        for (of_case, folds), usual in zip(cases, scale, strict=True):
+            whole = np.concatenate([vector, np.zeros(of_case.n_labels * (1 + len(of_case.contexts)))])
+            loss, slope = weights.mean_loss(folds, Weights.from_vector(whole, of_case))
+            value, gradient = value + loss / usual, gradient + slope[:n_common] / usual
+        away = vector - middle
+        return value + PENALTY * float(away @ away), gradient + 2 * PENALTY * away
+
+    report.progress(f"maximising over {n_common} weights …")
+    best = minimize(objective, middle, jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
+    zeros = np.zeros(rates.n_labels * (1 + len(rates.contexts)))
+    found = Weights.from_vector(np.concatenate([best.x, zeros]).round(DIGITS), rates)
+    return {
+        **{name: getattr(found, name) for name in SINGLES},
+        "pairs": {str(c): w for c, w in zip(rates.of_pairs.contexts, found.pairs.tolist(), strict=True)},
+        "contexts": {str(c): row for c, row in zip(rates.contexts, found.contexts.T.tolist(), strict=True)},
+    }
+
+
+if __name__ == "__main__":
+    report.run(main)
