@@ -86,7 +86,8 @@ def fit(cases: list[Case]) -> dict[str, object]:
         return value + PENALTY * float(away @ away), gradient + 2 * PENALTY * away
 
     report.progress(f"maximising over {n_common} weights …")
-    best = minimize(objective, middle, jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
+    bounds = start.bounds()[:n_common]
+    best = minimize(objective, middle, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS})
     zeros = np.zeros(rates.n_labels * (1 + len(rates.contexts)))
     found = Weights.from_vector(np.concatenate([best.x, zeros]).round(DIGITS), rates)
     return {

@@ -151,7 +151,7 @@ def test_explain(cli: Cli, pos_model: Path) -> None:
 def test_demo_and_help(cli: Cli) -> None:
     code, out, err = cli("demo")
     assert (code, err) == (0, "")
-    assert "Trained by counting 5,085 tokens" in out
+    assert "Counted 5,085 tokens" in out
     assert "Lisbon (LOC)" in out
     for command in ([], ["train"], ["tag"], ["eval"], ["explain"], ["inspect"], ["demo"]):
         code, out, _ = cli(*command, "--help")

@@ -82,14 +82,14 @@ def test_dicts_and_lists_give_the_same_model(tagger: Tagger, tmp_path: Path) -> 
 
 
 def test_a_bias_that_is_a_number(tagger: Tagger) -> None:
-    """1.0 is one value like any other, and says as much as `bias` in a list; it has to be asked for."""
-    numbers = [[token | {"bias": 1.0} for token in tokens] for tokens in TRAIN_DICTS]
+    """1.0 is the weight that CRFsuite gives to what is there, 0 to what is not; 2 is a number."""
+    numbers = [[token | {"bias": 1.0, "none": 0} for token in tokens] for tokens in TRAIN_DICTS]
     test = [[token | {"bias": 1.0} for token in tokens] for tokens in TEST_DICTS]
-    with pytest.raises(InputError, match=r"^sentence 0, token 0: the feature 'bias' is the number 1\.0"):
-        Tagger().fit(numbers, Y)
-    binned = Tagger(numbers="bin").fit(numbers, Y)
-    assert binned.predict(test) == tagger.predict(TEST_DICTS)
+    assert Tagger().fit(numbers, Y).predict(test) == tagger.predict(TEST_DICTS)
+    binned = Tagger(numbers="bin").fit([[t | {"bias": 2.0} for t in tokens] for tokens in TRAIN_DICTS], Y)
     assert np.array_equal(binned.weights_.vector(), tagger.weights_.vector())
+    with pytest.raises(InputError, match=r"^sentence 0, token 0: the feature 'bias' is the number 2\.0"):
+        Tagger().fit([[token | {"bias": 2.0} for token in tokens] for tokens in TRAIN_DICTS], Y)
 
 
 def test_unknown_keys_and_values_are_ignored(tagger: Tagger) -> None:

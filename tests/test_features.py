@@ -113,8 +113,8 @@ def test_a_model_asks_for_its_own_keys() -> None:
     assert x.strings() == [ABSENT, ABSENT, "yes"]
     assert z.strings() == [ABSENT] * 3
     assert [len(column) for column in feature_columns_for(keys, [])] == [0, 0]
-    with pytest.raises(InputError, match="sentence 0, token 0: the feature 'new' is the number 1:"):
-        feature_columns_for(keys, [[{"new": 1}]])
+    with pytest.raises(InputError, match="sentence 0, token 0: the feature 'new' is the number 2:"):
+        feature_columns_for(keys, [[{"new": 2}]])
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ def test_a_column_that_tells_all() -> None:
         assert "col2" in tagger.context_names()
         assert tagger.score(rows_of(words[40:], tags[40:]), labels[40:]) == 1.0
         for fewer in (words[40:], rows_of(words[40:])):
-            with pytest.raises(InputError, match="the model looks at col2, and the tokens have 1 column"):
+            with pytest.raises(InputError, match="the model looks at col2, and the tokens have words alone"):
                 tagger.predict(fewer)
         more = rows_of(words[40:], tags[40:], words[40:])
         assert tagger.score(more, labels[40:]) == 1.0  # a further column does no harm

@@ -6,8 +6,8 @@
                               looks like)  subtract)                            n-best)
 
 >>> import corate
->>> crf = corate.EmpiricalCRF().fit([["the", "dog", "barks"]], [["DET", "NOUN", "VERB"]])
->>> crf.predict([["the", "dog", "barks"]])
+>>> tagger = corate.Tagger().fit(*corate.load_sample())
+>>> tagger.predict([["the", "dog", "barks"]])
 [['DET', 'NOUN', 'VERB']]
 """
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from corate.formats import read, read_corpus
     from corate.sample import load_sample
     from corate.tagger import Tagger
+    from corate.templates import read_contexts
 
 __version__ = "0.1.0"
 
@@ -46,6 +47,7 @@ _ROOMS = {
     "load": "estimator",
     "load_sample": "sample",
     "read": "formats",
+    "read_contexts": "templates",
     "read_corpus": "formats",
 }
 
@@ -64,6 +66,7 @@ __all__ = [
     "load",
     "load_sample",
     "read",
+    "read_contexts",
     "read_corpus",
 ]
 

@@ -187,6 +187,9 @@ def _spread(features: Mapping[Any, Any], numbers: str, inside: str = "") -> Iter
         elif isinstance(value, _NUMBERS):
             if not -inf < value < inf:
                 raise InputError(f"the feature {name!r:.60} is the number {value}: leave it out")
+            if numbers == "refuse" and value in (0, 1):  # CRFsuite's weights of what is not there, and is
+                yield name, bool(value)
+                continue
             if numbers == "refuse":
                 remedy = 'corate counts values; write it as a string, bin it, or ask for numbers="bin"'
                 raise InputError(f"the feature {name!r:.60} is the number {value}: {remedy}")

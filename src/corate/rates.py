@@ -265,8 +265,10 @@ class Rates:
         columns = {atom.column: column_of(corpus, atom) for atom in group.views}
         missing = next((column for column, found in columns.items() if found is None), None)
         if missing is not None and not missing.startswith('"'):
+            n = len(corpus.columns)
+            given = "words alone" if n == 1 else f"{n} columns"
             raise InputError(
-                f"the model looks at {missing}, and the tokens have {len(corpus.columns)} columns"
+                f"the model looks at {missing}, and the tokens have {given}: give them all columns"
             )
         place = {name: k for k, name in enumerate(columns)}
         nothing = np.zeros(corpus.n_tokens, np.int32)

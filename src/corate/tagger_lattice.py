@@ -87,6 +87,13 @@ class Weights:
         parts = self.pairs, self.contexts.ravel(), self.labels, self.contexts_by_label.ravel()
         return np.concatenate([numbers, *parts])
 
+    def bounds(self) -> list[tuple[float | None, float | None]]:
+        """What a fit may make of each number: evidence for a label is never turned against it (λ ≥ 0)."""
+        first = len(SINGLES) + len(self.pairs)
+        free: list[tuple[float | None, float | None]] = [(None, None)] * len(self.vector())
+        free[first : first + self.contexts.size] = [(0.0, None)] * self.contexts.size
+        return free
+
     @classmethod
     def from_vector(cls, vector: Float, rates: Rates) -> Weights:
         n_contexts, n_labels = len(rates.contexts), rates.n_labels

@@ -159,6 +159,7 @@ def _maximise(
         middle,
         jac=True,
         method="L-BFGS-B",
+        bounds=start.bounds(),
         options={"maxiter": STEPS},
         callback=None if progress is None else lambda _: progress(next(steps) / STEPS),
     )

@@ -26,9 +26,9 @@ def demo(sentence: str) -> None:
       corate demo
       corate demo "Ada Lovelace wrote the first program ."
     """
-    from corate.empirical import EmpiricalCRF
     from corate.errors import InputError
     from corate.sample import load_sample
+    from corate.tagger import Tagger
 
     tokens = sentence.split()
     if not tokens:
@@ -36,11 +36,13 @@ def demo(sentence: str) -> None:
     out = console()
     X, y = load_sample("train")
     started = time.perf_counter()
-    crf = EmpiricalCRF(unknown="signature").fit(X, y)
+    crf = Tagger().fit(X, y)
     crf.predict(X[:1])
     milliseconds = 1000 * (time.perf_counter() - started)
     n_tokens = crf.counts_.n_tokens
-    out.print(f"Trained by counting {n_tokens:,} tokens of {len(X)} sentences in {milliseconds:.0f} ms.")
+    out.print(
+        f"Counted {n_tokens:,} tokens of {len(X)} sentences and fitted the weights in {milliseconds:.0f} ms."
+    )
     test = load_sample("test")
     accuracy = crf.score(*test)
     out.print(f"On {len(test[0])} other sentences it labels {100 * accuracy:.1f} % of the words right.\n")
@@ -51,18 +53,18 @@ def demo(sentence: str) -> None:
         "  corate train train.conll -m my.model\n"
         "  corate tag -m my.model text.txt\n"
         "  corate eval -m my.model test.conll\n"
-        "In Python: corate.EmpiricalCRF('signature').fit(X, y).predict(X)   More: README.md, corate --help",
+        "In Python: corate.Tagger().fit(X, y).predict(X)   More: README.md, corate --help",
         style="dim",
     )
 
 
 def _entities(out: Console, tokens: list[str]) -> None:
     from corate.constraints import Constraints
-    from corate.empirical import EmpiricalCRF
     from corate.sample import load_sample
     from corate.spans import spans
+    from corate.tagger import Tagger
 
-    crf = EmpiricalCRF(unknown="signature").fit(*load_sample("train", "entity"))
+    crf = Tagger().fit(*load_sample("train", "entity"))
     (labels,) = crf.predict([tokens], Constraints(scheme="IOB2"))
     found = [f"{' '.join(tokens[span.start : span.end])} ({span.type})" for span in spans(labels, "IOB2")]
     out.print(f"\nEntities, from the sample's other column: {', '.join(found) or 'none'}")
