@@ -290,10 +290,7 @@ WORDS = (
 )
 
 # What is added for every further column, such as parts of speech for chunks and names.
-COLUMN = (
-    *("{c}", "{c}-1", "{c}+1", "{c}-1,{c}", "{c},{c}+1", "{c}-1,{c},{c}+1", "{c}-2,{c}-1", "{c}+1,{c}+2"),
-    *("word,{c}", "{c}-1,word", "word,{c}+1"),
-)
+COLUMN = (*("{c}", "{c}-1", "{c}+1", "{c}-1,{c}", "{c},{c}+1", "{c}-1,{c},{c}+1", "{c}-2,{c}-1,{c}"),)
 
 
 def default_contexts(corpus: Corpus) -> list[Context]:
