@@ -407,9 +407,13 @@ class Rates:
     @cached_property
     def pair(self) -> Float:
         """log CR(y; y′), smoothed."""
-        joint = self._tally(LABEL_PAIR, (self.n_labels, self.n_labels))
-        joint += PAIR_COUNT * np.sqrt(max(1, joint.sum())) * np.outer(self.prior, self.prior)
-        rate: Float = np.log(joint / joint.sum()) - self.log_prior[:, None] - self.log_prior[None, :]
+        rate = self._tally(LABEL_PAIR, (self.n_labels, self.n_labels))
+        share = PAIR_COUNT * np.sqrt(max(1, rate.sum()))
+        for y in range(self.n_labels):  # row by row: with thousands of labels the matrix is large
+            rate[y] += share * self.prior[y] * self.prior
+        total = rate.sum()
+        for y in range(self.n_labels):
+            rate[y] = np.log(rate[y] / total) - self.log_prior[y] - self.log_prior
         return rate
 
     @cached_property
@@ -429,7 +433,7 @@ class Rates:
 
     @cached_property
     def triple(self) -> Triples:
-        return Triples(self._table(LABEL_TRIPLE), self.pair + self.log_prior, self.n_labels)
+        return Triples(self._table(LABEL_TRIPLE), self.pair, self.log_prior)
 
 
 class Triples:
@@ -438,8 +442,9 @@ class Triples:
     P(y″ | y, y′) = (#(y, y′, y″) + a · P(y″ | y′)) / (#(y, y′, ·) + a),  a = α · labels seen after y, y′
     """
 
-    def __init__(self, table: Table, log_pair: Float, n_labels: int) -> None:
-        """`log_pair[y′, y″]` is log P(y″ | y′) but for a constant of each y′."""
+    def __init__(self, table: Table, pair: Float, log_prior: Float) -> None:
+        """`pair` is log CR(y; y′), so that log P(y″ | y′) is pair[y′, y″] + log P(y″), normalised."""
+        n_labels = len(log_prior)
         first, middle, last = (table.field(k).astype(np.int64) for k in range(3))
         key = first * n_labels + middle
         starts = starts_of_runs(key)
@@ -450,9 +455,8 @@ class Triples:
         n_rows = np.diff(self.first_row)
         total = np.add.reduceat(table.n, starts) if len(starts) else np.empty(0, np.int64)
         a = ALPHA * n_rows
-        top = log_pair.max(axis=1, keepdims=True)
-        norm = (top + np.log(np.exp(log_pair - top).sum(axis=1, keepdims=True)))[:, 0]
-        log_after = log_pair[middle, last] - norm[middle]  # log P(y″ | y′)
+        norm = np.array([np.log(np.exp(row + log_prior).sum()) for row in pair])
+        log_after = pair[middle, last] + log_prior[last] - norm[middle]  # log P(y″ | y′)
         spread = np.repeat(np.arange(len(starts)), n_rows)
         prob = (table.n + a[spread] * np.exp(log_after)) / (total + a)[spread]
         self.row_rates: Float = np.log(prob) - log_after
