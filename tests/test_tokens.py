@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Cli, Result
-from corate import EmpiricalCRF, InputError, Tagger, load, load_sample
+from corate import Constraints, EmpiricalCRF, InputError, Tagger, load, load_sample
 from corate.contexts import WORDS
 from corate.corpus import Corpus
 from corate.counts import Events
@@ -269,3 +271,42 @@ def test_a_file_that_is_no_template(cli: Cli, tmp_path: Path, content: bytes, me
     (tmp_path / "mine").write_bytes(content)
     assert_one_line(cli("train", TRAIN_FILE, "-m", tmp_path / "m", "--contexts", tmp_path / "mine"), message)
     assert not (tmp_path / "m").exists()
+
+
+def test_copies_and_threads() -> None:
+    """A model can be copied and sent to another process, whatever it has been asked before."""
+    words, labels = load_sample()
+    tagger = Tagger().fit(words[:60], labels[:60])
+    expected = tagger.predict(words[:5])
+    assert copy.deepcopy(tagger).predict(words[:5]) == expected
+    with ThreadPoolExecutor(4) as pool:
+        answers = pool.map(lambda k: tagger.predict(words[k : k + 5]), range(40))
+        assert [*answers] == [tagger.predict(words[k : k + 5]) for k in range(40)]
+
+
+def test_no_token_at_all(cli: Cli, tmp_path: Path) -> None:
+    """Nothing in, nothing out, also for a model that looks at columns."""
+    tagger = Tagger("fixed").fit([[("a", "b")]], [["A"]])
+    assert tagger.predict([[], []]) == [[], []]
+    tagger.save(tmp_path / "m")
+    (tmp_path / "comments").write_text("# c\n\n# d\n")
+    assert cli("tag", "-m", tmp_path / "m", "--format", "conll", tmp_path / "comments").code == 0
+
+
+def test_what_a_hostile_user_found(tmp_path: Path) -> None:
+    names = ["word", "pair:word", "pair:word"]
+    tagger = Tagger("fixed", names).fit([["a", "b"]] * 3, [["B-X", "O"]] * 3)
+    tagger.save(tmp_path / "m")
+    assert load(tmp_path / "m").predict([["a"]]) == tagger.predict([["a"]])
+    with pytest.raises(InputError, match="B-X and none of E-X, S-X"):
+        tagger.predict([["a"]], Constraints(scheme="IOBES"))
+    with pytest.raises(InputError, match="join 16 at most"):
+        Tagger(contexts=[",".join(["word"] * 2000)]).fit([["a"]], [["A"]])
+    endless: dict[str, object] = {"w": "a"}
+    endless["d"] = endless
+    with pytest.raises(InputError, match="too long"):
+        Tagger().fit([[endless]], [["A"]])
+    with pytest.raises(InputError, match="NUL"):
+        tagger.predict([["\0", "a"]])
+    gold, guess = [["B-PER", "_", "I-PER"], ["_"]], [["B-PER", "O", "I-PER"], ["O"]]
+    assert evaluate(gold, guess).by_type["PER"].support == 2

@@ -19,6 +19,9 @@ from corate.factors import LOG_ZERO
 from corate.lattice import Float, Int, Lattice, end_candidates, offsets_of
 from corate.spans import in_scheme, valid_transition
 
+# Labels that end a span, in schemes that have them.
+CLOSING = {"IOBES": ("E-", "S-"), "BILOU": ("L-", "U-")}
+
 
 @dataclass(frozen=True)
 class Constraints:
@@ -61,6 +64,16 @@ class Constraints:
         for pair in self.forbidden:
             for label in pair:
                 _check_label(label, classes)
+        if self.scheme in CLOSING:
+            begun = {label[2:] for label in classes if label[:2] == "B-"}
+            closed = {label[2:] for label in classes if label[:2] in CLOSING[self.scheme]}
+            if begun - closed:
+                kind = min(begun - closed)
+                ends = ", ".join(c + kind for c in CLOSING[self.scheme])
+                raise InputError(
+                    f"the model has B-{kind} and none of {ends}: "
+                    f"its labels are not of the scheme {self.scheme}"
+                )
         stranger = next((y for y in classes if self.scheme and not in_scheme(y, self.scheme)), None)
         if stranger is not None:
             raise InputError(

@@ -92,6 +92,7 @@ _ATOM = re.compile(rf"(?:({_QUOTED})|(col[1-9][0-9]?):([a-z]+[0-9]*)|([a-z]+[0-9
 _COLUMN = re.compile(r"col([1-9][0-9]?)")
 _PARTS = {mark: re.compile(rf'(?:{_QUOTED}|[^{mark}"])+') for mark in ",."}
 PAIR = "pair:"
+MOST_ATOMS = 16
 
 
 def split_outside_quotes(text: str, mark: str) -> list[str]:
@@ -213,6 +214,8 @@ class Context:
         parts = split_outside_quotes(names, ",")
         if ",".join(parts) != names or not parts:
             raise InputError(f"{text!r} is no context: join names by single commas, such as word-1,word")
+        if len(parts) > MOST_ATOMS:
+            raise InputError(f"a context of {len(parts)} parts: join {MOST_ATOMS} at most")
         return cls(tuple(map(Atom.parse, parts)), pair)
 
     @classmethod

@@ -60,10 +60,6 @@ class Column:
         index = {value: i for i, value in enumerate(vocabulary)}
         return np.array([index.get(value, -1) for value in self.values], np.int32)[self.codes]
 
-    def take(self, codes: Codes) -> Column:
-        """The strings that this column has at the given places."""
-        return Column(self.codes[codes], self.values)
-
     def select(self, first: int, last: int) -> Column:
         """Tokens first … last − 1, and no other values than theirs."""
         used, codes = np.unique(self.codes[first:last], return_inverse=True)
@@ -143,7 +139,10 @@ class Corpus:
         columns: list[Sequence[str]] = [tokens]
         if not {*map(type, tokens)} <= {str}:  # a quick look first: most tokens are plain strings
             columns = _columns(sentences)
-        return cls.from_columns(list(map(Column.from_strings, columns)), sentences, y)
+        made = list(map(Column.from_strings, columns))
+        if any("\0" in value for column in made for value in column.values):
+            raise InputError("a word has the NUL character: no text has it, and it has a meaning here")
+        return cls.from_columns(made, sentences, y)
 
     @classmethod
     def from_columns(
@@ -223,6 +222,8 @@ def token_lists(X: Any) -> list[Sequence[Any]]:
     """The sentences of X, each a list of tokens of whatever kind."""
     if isinstance(X, str):
         raise TypeError("X is a string: give a list of sentences, each a list of tokens")
+    if not isinstance(X, Iterable):
+        raise TypeError(f"X is {X!r:.60}: give a list of sentences, each a list of tokens")
     return [_sentence(tokens, s) for s, tokens in enumerate(X)]
 
 

@@ -314,7 +314,7 @@ class Events:
 
     def __init__(self, corpus: Corpus, names: Iterable[str]) -> None:
         if corpus.labels is None:
-            raise InputError("the corpus has no labels: counting needs a label for every token")
+            raise InputError("the corpus has no labels: there is nothing to count")
         self.corpus, self.names = corpus, list(names)
         labels, self.label = _sorted_labels(corpus.labels)
         self.vocabularies = {LABEL: labels}

@@ -119,7 +119,7 @@ def posteriors(x: Lattice, n_threads: int = 1, kernel: str | None = None) -> Pos
             *x.arrays(), x.triples, x.triple_scores, probabilities, edges, triples, log_z, failed, n_threads
         )
         if not failed.any():
-            return Posteriors(probabilities, log_z, edges, triples)
+            return Posteriors(np.minimum(probabilities, 1.0), log_z, edges, triples)
     return _posteriors(x, n_threads, kernel)
 
 
@@ -145,7 +145,7 @@ def _posteriors(x: Lattice, n_threads: int, kernel: str | None) -> Posteriors:
                 triples[x.triples[i] : x.triples[i + 1]] = third.ravel()
             else:
                 next(joint)
-    return Posteriors(probabilities, states.log_z, edges, triples)
+    return Posteriors(np.minimum(probabilities, 1.0), states.log_z, edges, triples)
 
 
 def nbest(x: Lattice, n: int, n_threads: int = 1, kernel: str | None = None) -> Paths:

@@ -118,6 +118,10 @@ class Estimator(ABC):
         """The lattice that is decoded, after constraints have been laid upon it."""
         return lattice
 
+    def _batch_tokens(self) -> int:
+        """How many tokens are decoded at a time."""
+        return BATCH_TOKENS
+
     def _corpus(self, X: Any, y: Any = None) -> Corpus:
         """Sentences in a shape that the model can label."""
         self._check_fitted()
@@ -158,10 +162,11 @@ class Estimator(ABC):
     # Decoding ----------------------------------------------------------------------------------------
 
     def _batches(
-        self, X: Any, constraints: Constraints | None = None, n_tokens: int = BATCH_TOKENS
+        self, X: Any, constraints: Constraints | None = None, n_sequences: int = 1
     ) -> Iterator[tuple[Corpus, Lattice]]:
-        """The sentences in batches of about n_tokens tokens, each with its lattice."""
+        """The sentences in batches, each with its lattice; in smaller ones where n sequences are wanted."""
         corpus = self._corpus(X)
+        n_tokens = max(1, self._batch_tokens() // n_sequences)
         if constraints is not None:
             constraints.check(corpus, self.classes_)
         targets = np.arange(n_tokens, corpus.n_tokens, n_tokens)
@@ -213,7 +218,7 @@ class Estimator(ABC):
         """The n best label sequences of every sentence with their probabilities, best first."""
         decode.check_n(n)
         sentences: list[list[tuple[list[str], float]]] = []
-        for batch, lattice in self._batches(X, constraints, max(1, BATCH_TOKENS // n)):
+        for batch, lattice in self._batches(X, constraints, n):
             paths = decode.nbest(lattice, n, self._n_threads())
             log_z = decode.marginals(lattice, self._n_threads()).log_z
             ranked = [batch.split(lattice.labels[row], self.classes_) for row in paths.candidates]

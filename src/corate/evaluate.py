@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress
+from itertools import chain, pairwise
 from math import exp, fsum, lgamma, log
 from operator import eq
 from typing import Any
@@ -127,12 +127,10 @@ def evaluate(
     if words is not None:
         _check_aligned(gold, words, "words")
     if any(UNLABELLED in labels for labels in gold):
-        there = [[y != UNLABELLED for y in labels] for labels in gold]
-        predicted = [[*compress(row, kept)] for row, kept in zip(predicted, there, strict=True)]
-        words = (
-            None if words is None else [[*compress(r, kept)] for r, kept in zip(words, there, strict=True)]
-        )
-        gold = [[*compress(row, kept)] for row, kept in zip(gold, there, strict=True)]
+        runs = [_labelled_runs(labels) for labels in gold]
+        predicted = _parts(predicted, runs)
+        words = None if words is None else _parts(words, runs)
+        gold = _parts(gold, runs)
     confusion = Counter(zip(chain.from_iterable(gold), chain.from_iterable(predicted), strict=True))
     _check_strings(chain.from_iterable(confusion))
     strict = scheme not in ("auto", None)
@@ -153,6 +151,16 @@ def evaluate(
         by_label=_label_scores(confusion),
         confusion=dict(confusion),
     )
+
+
+def _labelled_runs(labels: Sequence[str]) -> list[tuple[int, int]]:
+    """Where the labels of a sentence are known; such a part counts as a sentence."""
+    ends = [-1, *(i for i, label in enumerate(labels) if label == UNLABELLED), len(labels)]
+    return [(a + 1, b) for a, b in pairwise(ends) if a + 1 < b]
+
+
+def _parts(sentences: Sentences, runs: Sequence[Sequence[tuple[int, int]]]) -> Sentences:
+    return [row[a:b] for row, cuts in zip(sentences, runs, strict=True) for a, b in cuts]
 
 
 def _check_aligned(gold: Sentences, other: Sentences, what: str) -> None:

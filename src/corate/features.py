@@ -24,6 +24,7 @@ from corate.errors import InputError
 
 ABSENT = "\0"  # the value of a key that a token does not have
 MOST_KEYS = 4096  # distinct keys
+MOST_LETTERS = 1000  # of a key
 MOST_EXACT = 9  # whole numbers up to here are bins of their own
 FARTHEST = ldexp(1, 1000)  # numbers from here on share a bin, as do those below its inverse
 
@@ -165,6 +166,8 @@ def _checked(key: object, value: str = "") -> str:
         raise TypeError(f"the key {key!r:.60} is not a string: write it as one")
     if not key:
         raise InputError("a feature has an empty key: write 'key=value', or a key alone")
+    if len(key) > MOST_LETTERS or any("\ud800" <= c <= "\udfff" for c in key):
+        raise InputError(f"the key {key!r:.60} is too long, or no valid text: give a shorter one")
     if "\0" in f"{key}{value}":
         raise InputError(f"the feature {f'{key}={value}'!r:.60} has a NUL character: leave it out")
     return str.__str__(key)  # no subclass of it
@@ -181,7 +184,7 @@ def _items(items: Iterable[Any], inside: str = "") -> Iterator[str]:
 def _spread(features: Mapping[Any, Any], numbers: str, inside: str = "") -> Iterator[_Feature]:
     """The features of a dict with numbers, dicts or lists in it: {"a": {"b": "c"}} has the key `a:b`."""
     for key, value in features.items():
-        name = inside + _checked(key)
+        name = _checked(inside + _checked(key))
         if isinstance(value, (str, bool, np.bool_)):
             yield name, value if isinstance(value, str) else bool(value)
         elif isinstance(value, _NUMBERS):

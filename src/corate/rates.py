@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain, repeat
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +54,7 @@ Values = npt.NDArray[np.float32]  # rates of contexts: there are many of them
 
 ALPHA = 0.4  # how much of its own evidence a context gives to its parent
 PRIOR_COUNT = 0.1
+MOST_LABELS = 46_340  # pairs of labels fit into 32 bits
 PAIR_COUNT = 0.5
 BUCKETS = (1, 2, 4, 11, 101)  # a context's own count falls into one of six buckets: 0, 1, 2–3, 4–10, …
 
@@ -104,7 +106,7 @@ class Group:
 
 
 class ContextTables:
-    """The tables of a group's contexts, end to end, as the kernel reads them."""
+    """The tables of a group's contexts, end to end, for NumPy; the kernel has its own."""
 
     def __init__(self, group: Group, counts: Counts) -> None:
         keys, first_rows, n_rows = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
@@ -176,6 +178,8 @@ class Rates:
             counts, without, like = counts.without(without), None, None
         self.counts, self._without, self._like = counts, without, like
         self.n_labels = len(counts.labels)
+        if self.n_labels > MOST_LABELS:
+            raise InputError(f"{self.n_labels:,} labels: corate takes {MOST_LABELS:,}")
         self.templates = list(contexts)
         self.contexts = in_order([context for context in contexts if not context.pair])
         bits = {key: max(1, len(values)).bit_length() for key, values in counts.vocabularies.items()}
@@ -191,6 +195,11 @@ class Rates:
         n = self._tally(LABEL, (self.n_labels,)) + PRIOR_COUNT
         self.prior: Float = n / n.sum()
         self.log_prior: Float = np.log(self.prior)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies: what can be made anew is left out."""
+        kept = {name: value for name, value in self.__dict__.items() if name != "_native"}
+        return {**kept, "_last": {}}
 
     def _table(self, name: str) -> Table:
         """A table of labels alone, with what is left out left out."""
@@ -251,9 +260,10 @@ class Rates:
 
     def ids(self, atom: Atom, values: Sequence[str]) -> Ids:
         """The id of each value's view, −1 where training never saw it."""
-        if atom.column not in self._last or self._last[atom.column].values is not values:
-            self._last[atom.column] = ColumnIds(self, values)
-        return self._last[atom.column](atom)
+        found = self._last.get(atom.column)  # kept in hand: another thread may put its own there
+        if found is None or found.values is not values:
+            found = self._last[atom.column] = ColumnIds(self, values)
+        return found(atom)
 
     def outside(self, atom: Atom) -> int:
         """The id of what lies beyond the sentence."""
@@ -264,11 +274,12 @@ class Rates:
         and the codes of all columns."""
         columns = {atom.column: column_of(corpus, atom) for atom in group.views}
         missing = next((column for column, found in columns.items() if found is None), None)
-        if missing is not None and not missing.startswith('"'):
+        if missing is not None and not missing.startswith('"') and corpus.n_tokens:
             n = len(corpus.columns)
             given = "words alone" if n == 1 else f"{n} columns"
             raise InputError(
-                f"the model looks at {missing}, and the tokens have {given}: give them all columns"
+                f"the model looks at {missing}, and the tokens have {given}: give them all columns, "
+                "or train a model of words alone (--words-only)"
             )
         place = {name: k for k, name in enumerate(columns)}
         nothing = np.zeros(corpus.n_tokens, np.int32)
@@ -355,7 +366,8 @@ class Rates:
         owner = owners(positions)
         n_rows = np.append(np.diff(tables.first_row), 0)
         total = np.append(tables.totals, 0)
-        row_key = owners(tables.first_row) * self.n_labels + tables.row_labels
+        row_key = np.append(owners(tables.first_row) * self.n_labels + tables.row_labels, -1)
+        row_counts = np.append(tables.row_counts, 0)
         prob = np.empty((len(labels), len(group.contexts)))
         for j, parent in enumerate(group.parents.tolist()):
             if parent < 0:
@@ -365,8 +377,8 @@ class Rates:
                 above = given[sources, parent] if before else prob[:, parent - group.n_given]
             place = np.where(queries[j] >= 0, tables.find(j, queries[j]), -1)
             key = place[owner]
-            row = np.minimum(np.searchsorted(row_key, key * self.n_labels + labels), len(row_key) - 1)
-            n = np.where(row_key[row] == key * self.n_labels + labels, tables.row_counts[row], 0)
+            row = np.searchsorted(row_key[:-1], key * self.n_labels + labels)
+            n = np.where(row_key[row] == key * self.n_labels + labels, row_counts[row], 0)
             a = ALPHA * n_rows[key]
             prob[:, j] = np.where(key >= 0, (n + a * above) / np.maximum(total[key] + a, ALPHA), above)
             buckets[:, j] = np.digitize(np.where(place >= 0, total[place], 0), BUCKETS)

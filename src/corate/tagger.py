@@ -30,7 +30,9 @@ from corate.tagger_lattice import Weights, candidates, evidence, refine
 
 WEIGHTS = ("fitted", "fixed")
 NUMBERS = ("refuse", "bin")
-NOTHING = "\0\0"  # a value that no column has
+NOTHING = "\U0010ffff"  # a value that no column has: not a character
+MOST_COUNTED = 2**32 - 1  # what the kernels can hold of one event
+BATCH_VALUES = 2_500_000  # tokens × contexts that are decoded at a time
 LABELS_ALONE = (LABEL, FIRST_LABEL, LAST_LABEL, LABEL_PAIR, LABEL_TRIPLE)
 
 
@@ -110,6 +112,7 @@ class Tagger(Estimator):
         self.classes_ = list(rates.counts.labels)
         self._contexts = list(contexts)
         self._remember_params()
+        self._fitted_params["contexts"] = tuple(map(str, contexts))
         self.weights_ = weights
 
     # On disk -----------------------------------------------------------------------------------------
@@ -121,6 +124,8 @@ class Tagger(Estimator):
         vector = arrays["weights"]
         if vector.dtype != np.float64 or not np.isfinite(vector).all():
             raise ValueError("a weight is not a number")
+        if any(int(table.n.max(initial=0)) > MOST_COUNTED for table in counts.tables.values()):
+            raise ValueError(f"a count is beyond {MOST_COUNTED}")
         contexts = parse_all(self.contexts)
         rates = Rates(counts, contexts)
         self._become(rates, contexts, Weights.from_vector(vector, rates))
@@ -146,6 +151,9 @@ class Tagger(Estimator):
 
     def _refine(self, lattice: Lattice, corpus: Corpus) -> Lattice:
         return refine(lattice, self._rates, self.weights_, corpus, self._n_threads())
+
+    def _batch_tokens(self) -> int:
+        return min(super()._batch_tokens(), max(1, BATCH_VALUES // len(self._contexts)))
 
     def label_log_rates(self) -> Float:
         return self.rates().pair

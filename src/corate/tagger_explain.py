@@ -26,7 +26,9 @@ def explain(rates: Rates, weights: Weights, corpus: Corpus, classes: Sequence[st
     shown = evidence(rates, corpus)
     rows = shown.rows()
     lattice = shown.lattice(weights)
-    refined = refine(lattice, rates, weights, corpus)
+    # The labels and probabilities are those of `predict`, which looks at fewer candidates.
+    narrow = evidence(rates, corpus, weights=weights, everything=False).lattice(weights)
+    refined = refine(narrow, rates, weights, corpus)
     best = decode.viterbi(refined)
     marginals = decode.marginals(refined).probabilities
     labels = best.labels(refined)

@@ -252,7 +252,7 @@ def evidence(
     others are. Unless `everything` is asked for, tokens with one candidate are settled, and looked at no
     further."""
     typical, kind_of = kinds_of(rates, corpus)
-    required = _required(gold, kind_of, rates.n_labels)
+    required = _required(gold, kind_of)
     kinds, prob = candidates(rates, typical, required, n_threads, kernel)
     if weights is not None:
         kept = _close(kinds, kinds.scores(weights, rates.log_prior), required, margin)
@@ -313,7 +313,7 @@ def _close(
     return close
 
 
-def _required(gold: Ids | None, kind_of: Ids, n_labels: int) -> tuple[Int, Ids]:
+def _required(gold: Ids | None, kind_of: Ids) -> tuple[Int, Ids]:
     """The gold labels of each kind of token."""
     if gold is None:
         return np.empty(0, np.int64), np.empty(0, np.int32)
@@ -332,7 +332,7 @@ def candidates(
     """Candidate labels of each kind of token with the rates of its own contexts, and P(y | f) beside them."""
     group = rates.alone
     n_kinds, n = typical.n_tokens, len(group.contexts)
-    first_required, must = required or _required(None, np.empty(0, np.int32), 0)
+    first_required, must = required or _required(None, np.empty(0, np.int32))
     most = max(N_CANDIDATES, int(np.diff(first_required).max(initial=0)))
     ranked = np.argsort(-rates.n_values(group), kind="stable").astype(np.int32)
     likely = np.argsort(-rates.prior, kind="stable")[:POOL].astype(np.int32)

@@ -26,6 +26,7 @@ Progress = Callable[[float], object]  # told which part of the work is done
 
 N_FOLDS = 5
 SAMPLE_TOKENS = 150_000  # over all folds
+SAMPLE_VALUES = 2_500_000  # tokens × contexts of a fold: with hundreds of features, fewer tokens
 STEPS = 30
 KIND_MARGIN = 9.0  # candidates of a kind of token this far below its best one, under the fixed weights, and
 FIT_MARGIN = 7.0  # those whose best sequence is this far below the best one, are left out
@@ -79,7 +80,7 @@ def folds_of(events: Events, rates: Rates, start: Weights, n_threads: int = 1) -
     folds = []
     for k in range(N_FOLDS):
         begin, end = (corpus.n_tokens * step // N_FOLDS for step in (k, k + 1))
-        end = min(end, begin + SAMPLE_TOKENS // N_FOLDS)
+        end = min(end, begin + min(SAMPLE_TOKENS // N_FOLDS, SAMPLE_VALUES // len(rates.contexts)))
         first, last = np.searchsorted(corpus.offsets, [begin, end]).tolist()
         if first < last and (fold := _fold(events, rates, first, last, start, n_threads)) is not None:
             folds.append(fold)

@@ -6,6 +6,8 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+using Codes = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
 namespace {
 
 Contexts contexts_of(In<int32_t> first_atom, In<int32_t> views, In<int32_t> offsets, In<int32_t> bits,
@@ -30,7 +32,7 @@ Contexts contexts_of(In<int32_t> first_atom, In<int32_t> views, In<int32_t> offs
 }
 
 Tokens tokens_of(In<int64_t> first_id, In<int32_t> ids, In<int32_t> columns, In<int32_t> outside,
-                 nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> codes) {
+                 Codes codes) {
     const int64_t n_views = int64_t(columns.size()), n_tokens = int64_t(codes.shape(1));
     require(int64_t(first_id.size()) == n_views + 1 && int64_t(outside.size()) == n_views, "ids are needed for every view");
     require(first_id.data()[0] == 0 && first_id.data()[n_views] == int64_t(ids.size()), "id offsets must run from 0 to the number of ids");
@@ -53,7 +55,7 @@ void check_candidates(In<int64_t> positions, In<int32_t> labels, int64_t n_label
         require(labels.data()[c] >= 0 && labels.data()[c] < n_labels, "a candidate's label is out of range");
 }
 
-static Weighing weighing(In<float> rates, In<int8_t> buckets, In<int64_t> positions, In<int32_t> labels,
+Weighing weighing(In<float> rates, In<int8_t> buckets, In<int64_t> positions, In<int32_t> labels,
                          int64_t n_buckets, int64_t n_labels, int64_t n_contexts) {
     require(positions.size() > 0 && positions.data()[0] == 0, "position offsets must begin with 0");
     const Weighing x{rates.data(),     buckets.data(), positions.data(),
@@ -72,18 +74,16 @@ static Weighing weighing(In<float> rates, In<int8_t> buckets, In<int64_t> positi
 
 } // namespace
 
-using Ids2 = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Codes = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 void bind_rates(nb::module_ &m) {
     nb::class_<Tables>(m, "Tables")
-        .def("__init__", [](Tables *made, const std::vector<Ids2> &ids, const std::vector<In<int64_t>> &counts,
+        .def("__init__", [](Tables *made, const std::vector<Codes> &ids, const std::vector<In<int64_t>> &counts,
                             const std::vector<std::vector<int32_t>> &bits) {
             require(ids.size() == counts.size() && ids.size() == bits.size(), "ids, counts and bits are needed for every table");
-            new (made) Tables();
+            Tables tables;
             int64_t n_rows = 0;
             for (const auto &table : ids) n_rows += int64_t(table.shape(0));
-            made->reserve(n_rows);
+            tables.reserve(n_rows);
             for (size_t t = 0; t < ids.size(); ++t) {
                 require(ids[t].shape(0) == counts[t].size(), "a count is needed for every row");
                 require(ids[t].shape(1) == bits[t].size() + 1 && !bits[t].empty(), "bits are needed for every field");
@@ -93,14 +93,10 @@ void bind_rates(nb::module_ &m) {
                     sum += b;
                 }
                 require(sum <= 63, "a key has too many bits");
-                made->append(ids[t].data(), counts[t].data(), int64_t(ids[t].shape(0)), int64_t(ids[t].shape(1)), bits[t].data());
+                tables.append(ids[t].data(), counts[t].data(), int64_t(ids[t].shape(0)), int64_t(ids[t].shape(1)), bits[t].data());
             }
-            made->finish();
-        })
-        .def("n_keys", [](const Tables &tables) {
-            std::vector<int64_t> n(tables.n_tables());
-            for (int64_t t = 0; t < tables.n_tables(); ++t) n[t] = tables.n_keys(t);
-            return n;
+            tables.finish();
+            new (made) Tables(std::move(tables));
         })
         .def("rows", [](const Tables &tables, int64_t t, int64_t key) {
             require(t >= 0 && t < tables.n_tables(), "a table is out of range");
@@ -208,6 +204,7 @@ void bind_rates(nb::module_ &m) {
         const Contexts contexts = contexts_of(first_atom, views, offsets, bits, parents, 0, tables.n_tables(), int64_t(columns.size()));
         require(!without || without->n_tables() == tables.n_tables(), "as many tables to subtract are needed");
         const int64_t n_labels = int64_t(prior.size());
+        require(n_labels <= 46'340 && tables.most_label() < n_labels * n_labels, "a counted pair of labels is out of range");
         require(int64_t(pair.shape(0)) == n_labels && int64_t(pair.shape(1)) == n_labels, "a pair rate is needed for every two labels");
         const std::vector<double> scores(labels.size());
         const Lattice x{sentences.data(), positions.data(), labels.data(), scores.data(), nullptr, edges.data(), nullptr,

@@ -38,7 +38,6 @@ class Tables {
             if (first || keys_.back().key != key) {
                 if (!first && keys_.back().key > key) throw std::invalid_argument("rows must be sorted");
                 keys_.push_back({key, int64_t(rows_.size()), 0});
-                if (ids[0] < 0) throw std::invalid_argument("an id is negative");
                 table.leads.resize(size_t(ids[0]) + 1, uint32_t(keys_.size() - 1 - table.first));
             }
             if (counts[r] < 0 || counts[r] > int64_t(UINT32_MAX)) throw std::invalid_argument("a count is beyond 32 bits");
@@ -64,7 +63,6 @@ class Tables {
 
     int64_t n_tables() const { return int64_t(tables_.size()); }
     int32_t most_label() const { return most_label_; }
-    int64_t n_keys(int64_t t) const { return int64_t(tables_[t].leads.back()); }
     const Key &key(int64_t k) const { return keys_[k]; }
     const Row *row(int64_t r) const { return rows_.data() + r; }
 

@@ -64,7 +64,11 @@ def model_option(command: Command) -> Command:
 
 def threads_option(command: Command) -> Command:
     return click.option(
-        "--threads", default=1, show_default=True, type=click.IntRange(1, 1024), help="Threads for decoding."
+        "--threads",
+        default=1,
+        show_default=True,
+        type=click.IntRange(1, 1024),
+        help="Threads; results do not depend on it.",
     )(command)
 
 

@@ -48,13 +48,12 @@ def _facts(model: Estimator, path: str) -> dict[str, Any]:
     from corate.counts import LABEL, WORD_LABEL
 
     counts = model.counts_
-    # A model of features has no words.
-    words = counts.tables.get(WORD_LABEL) or counts.tables[LABEL]
+    labels = counts.tables[WORD_LABEL if counts.words else LABEL]  # a model of features has no words
     tokens = dict.fromkeys(counts.labels, 0)
     types = dict.fromkeys(counts.labels, 0)
-    for (*_, y), n in zip(words.ids.tolist(), words.n.tolist(), strict=True):
+    for (*word, y), n in zip(labels.ids.tolist(), labels.n.tolist(), strict=True):
         tokens[counts.labels[y]] += n
-        types[counts.labels[y]] += 1
+        types[counts.labels[y]] += len(word)
     return {
         "model": type(model).__name__,
         "parameters": {k: v for k, v in model.get_params().items() if k not in ("contexts", "n_jobs")},

@@ -111,6 +111,8 @@ def train(
     if context_file is not None:
         contexts = read_contexts(context_file, encoding=encoding)
     elif words_only:
+        if kind != "tagger":
+            raise click.UsageError("--words-only is for --model tagger; the others look at words anyway")
         contexts = WORDS
     model = _model(kind, weights, pair, contexts, mu_oov, held_out)
     model.set_params(n_jobs=threads)

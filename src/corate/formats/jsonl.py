@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
+from corate.corpus import UNLABELLED
 from corate.errors import InputError
 from corate.formats.base import Format, Labelling, Sentence, cut_return, is_blank
 
@@ -48,9 +49,9 @@ class Jsonl(Format):
         if len(labels) != len(tokens):
             raise InputError(f"{len(tokens)} tokens and {len(labels)} {self._key}: give one for each", *where)
         for i, label in enumerate(labels, 1):
-            if not isinstance(label, str) or not label:
+            if label is not None and (not isinstance(label, str) or not label):
                 raise InputError(f"label {i} is {_shown(label)}: a label is a string, not empty", *where)
-        return columns, labels
+        return columns, [UNLABELLED if label is None else label for label in labels]
 
     def annotate(self, sentence: Sentence, added: Labelling) -> list[str]:
         if is_blank(sentence.lines[0]):
