@@ -11,7 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corate.corpus import Corpus
-from corate.counts import LABEL_PAIR, WORD_LABEL, WORD_PAIR, Counts, Table, count, fields, vocabulary_of
+from corate.counts import (
+    LABEL_PAIR,
+    WORD_LABEL,
+    WORD_PAIR,
+    Counts,
+    Table,
+    count,
+    fields,
+    pack,
+    unpack,
+    vocabulary_of,
+)
 from corate.engines.memory import count_chunks
 from corate.errors import CorateError
 
@@ -77,3 +88,16 @@ def test_keys_wider_than_an_integer() -> None:
     table = Table.of(list(rows.astype(np.int32).T))
     expected = sorted(Counter(map(tuple, rows.tolist())).items())
     assert [(tuple(r), n) for r, n in zip(table.ids.tolist(), table.n.tolist(), strict=True)] == expected
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 2**20 - 1)] * 3), max_size=30))
+def test_packing_kernels(rows: list[tuple[int, int, int]]) -> None:
+    """Keys order as rows do, come apart again, and are the same with and without the kernels."""
+    columns = [np.array([row[k] for row in rows], np.int32) for k in range(3)]
+    keys = pack(columns, [20, 21, 20])
+    assert np.array_equal(keys, pack(columns, [20, 21, 20], kernel="numpy"))
+    assert np.argsort(keys, kind="stable").tolist() == sorted(range(len(rows)), key=rows.__getitem__)
+    for kernel in (None, "numpy"):
+        ids = np.empty((len(rows), 3), np.int32)
+        unpack(keys, [20, 21, 20], ids, kernel)
+        assert [tuple(row) for row in ids.tolist()] == rows

@@ -21,13 +21,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from itertools import compress, pairwise, repeat
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
+from corate._native import HAS_KERNELS
 from corate.contexts import Atom, Views, split_outside_quotes
 from corate.corpus import UNLABELLED, Column, Corpus
 from corate.errors import CorateError, InputError
+
+if HAS_KERNELS:
+    from corate._native import kernels
 
 Ids = npt.NDArray[np.int32]
 Tally = npt.NDArray[np.int64]
@@ -83,11 +88,8 @@ class Table:
         key.sort()
         first = starts_of_runs(key)
         total = np.diff(np.append(first, len(key)))
-        key = key[first]
-        ids = np.empty((len(key), len(columns)), np.int32)
-        for k in range(len(columns) - 1, -1, -1):
-            ids[:, k] = key & ((1 << widths[k]) - 1)
-            key >>= widths[k]
+        ids = np.empty((len(first), len(columns)), np.int32)
+        unpack(key[first], widths, ids)
         return cls(ids, total)
 
     @property
@@ -153,10 +155,28 @@ class Table:
         return np.array_equal(self.ids, other.ids) and np.array_equal(self.n, other.n)
 
 
-def pack(columns: Iterable[npt.NDArray[np.integer]], widths: Iterable[int]) -> Tally:
+def pack(
+    columns: Iterable[npt.NDArray[np.integer]], widths: Sequence[int], kernel: str | None = None
+) -> Tally:
     """Several ids in one integer each; it orders as the rows do."""
-    fields = zip((column.astype(np.int64) for column in columns), widths, strict=True)
+    each = list(columns)
+    plain = bool(each) and all(column.dtype == np.int32 and column.flags.c_contiguous for column in each)
+    if HAS_KERNELS and kernel != "numpy" and plain and max(widths) < 32:
+        keys = np.empty(len(each[0]), np.int64)
+        kernels.pack(cast(list[Ids], each), list(widths), keys)
+        return keys
+    fields = zip((column.astype(np.int64) for column in each), widths, strict=True)
     return reduce(lambda key, field: (key << field[1]) | field[0], fields, np.int64(0))
+
+
+def unpack(keys: Tally, widths: Sequence[int], ids: Ids, kernel: str | None = None) -> None:
+    """The ids that `pack` has put into each key, into a row of `ids`."""
+    if HAS_KERNELS and kernel != "numpy" and max(widths) < 32:
+        kernels.unpack(keys, list(widths), ids)
+        return
+    for k in range(len(widths) - 1, -1, -1):
+        ids[:, k] = keys & ((1 << widths[k]) - 1)
+        keys = keys >> widths[k]
 
 
 def starts_of_runs(keys: Tally) -> Tally:

@@ -1,7 +1,7 @@
 """Fitted weights: some thousand numbers, chosen on parts of the training data that their counts do not know.
 
 Each fold is a contiguous part of the training data (in running text a name repeats within its document), all
-of it or some 30,000 tokens; its counts are subtracted from the total, not recounted. What is left scores the
+of it or some 20,000 tokens; its counts are subtracted from the total, not recounted. What is left scores the
 fold; the conditional likelihood of its labels (forward–backward over the lattice of candidates) is maximised
 by L-BFGS, with a penalty on the distance from the fixed weights. The cost does not grow with the corpus.
 """
@@ -25,7 +25,7 @@ from corate.tagger_lattice import SINGLES, Rows, Weights, evidence, triple_rates
 Progress = Callable[[float], object]  # told which part of the work is done
 
 N_FOLDS = 5
-SAMPLE_TOKENS = 150_000  # over all folds
+SAMPLE_TOKENS = 100_000  # over all folds
 SAMPLE_VALUES = 2_500_000  # tokens × contexts of a fold: with hundreds of features, fewer tokens
 STEPS = 30
 KIND_MARGIN = 9.0  # candidates of a kind of token this far below its best one, under the fixed weights, and

@@ -6,6 +6,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+using OutIds = nb::ndarray<int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Codes = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 namespace {
@@ -76,6 +77,33 @@ Weighing weighing(In<float> rates, In<int8_t> buckets, In<int64_t> positions, In
 
 
 void bind_rates(nb::module_ &m) {
+    // Several ids in one integer, the first in its highest bits; and back. counts.py has the twins.
+    m.def("pack", [](const std::vector<In<int32_t>> &columns, const std::vector<int32_t> &bits, Out<int64_t> keys) {
+        require(!columns.empty() && columns.size() == bits.size(), "bits are needed for every column");
+        for (size_t k = 0; k < columns.size(); ++k) {
+            require(columns[k].size() == keys.size(), "`keys` needs a place for every row");
+            require(bits[k] > 0 && bits[k] < 32, "a field has 1 to 31 bits");
+        }
+        constexpr size_t block = 2048; // of rows, so that keys stay in the cache from column to column
+        for (size_t begin = 0; begin < keys.size(); begin += block) {
+            const size_t end = std::min(keys.size(), begin + block);
+            std::fill(keys.data() + begin, keys.data() + end, 0);
+            for (size_t k = 0; k < columns.size(); ++k)
+                for (size_t i = begin; i < end; ++i)
+                    keys.data()[i] = (keys.data()[i] << bits[k]) | columns[k].data()[i];
+        }
+    });
+
+    m.def("unpack", [](In<int64_t> keys, const std::vector<int32_t> &bits, OutIds ids) {
+        require(ids.shape(0) == keys.size() && ids.shape(1) == bits.size(), "`ids` needs a place for every field");
+        for (int32_t b : bits) require(b > 0 && b < 32, "a field has 1 to 31 bits");
+        for (size_t i = 0; i < keys.size(); ++i) {
+            int64_t key = keys.data()[i];
+            for (size_t k = bits.size(); k-- > 0; key >>= bits[k])
+                ids.data()[i * bits.size() + k] = int32_t(key & ((int64_t(1) << bits[k]) - 1));
+        }
+    });
+
     nb::class_<Tables>(m, "Tables")
         .def("__init__", [](Tables *made, const std::vector<Codes> &ids, const std::vector<In<int64_t>> &counts,
                             const std::vector<std::vector<int32_t>> &bits) {
