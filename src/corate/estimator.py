@@ -9,9 +9,7 @@ from __future__ import annotations
 import inspect
 import os
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from importlib import import_module
 from itertools import chain, pairwise
 from operator import eq
@@ -33,7 +31,6 @@ from corate.lattice import Lattice
 
 # Tokens that are decoded at a time: enough to be fast, few enough to keep lattices small.
 BATCH_TOKENS = 100_000
-LEAST_BATCH = 2_000  # tokens; below, threads cost more than they gain
 
 MOST_THREADS = 1024
 
@@ -169,34 +166,17 @@ class Estimator(ABC):
     ) -> Iterator[tuple[Corpus, Lattice]]:
         """The sentences in batches, each with its lattice; in smaller ones where n sequences are wanted."""
         corpus = self._corpus(X)
+        n_tokens = max(1, self._batch_tokens() // n_sequences)
         if constraints is not None:
             constraints.check(corpus, self.classes_)
-        n_threads = self._n_threads()
-        n_tokens = max(1, self._batch_tokens() // n_sequences)
-        if n_threads > 1:  # a batch for each thread, unless they are very small
-            n_tokens = min(n_tokens, max(LEAST_BATCH, -(-corpus.n_tokens // n_threads)))
         targets = np.arange(n_tokens, corpus.n_tokens, n_tokens)
         bounds = [0, *np.searchsorted(corpus.offsets, targets).tolist(), corpus.n_sentences]
-
-        def prepared(first: int, last: int) -> tuple[Corpus, Lattice]:
+        for first, last in pairwise(bounds):
             batch = corpus.select(first, last)
             lattice = self._lattice(batch)
             if constraints is not None:
                 lattice = constrain(lattice, constraints, self.classes_, first)
-            return batch, self._refine(lattice, batch)
-
-        if n_threads == 1 or len(bounds) == 2:
-            yield from (prepared(first, last) for first, last in pairwise(bounds))
-            return
-        prepared(0, 0)  # what all threads need is made before they start
-        with ThreadPoolExecutor(n_threads) as pool:
-            waiting: deque[Future[tuple[Corpus, Lattice]]] = deque()
-            for first, last in pairwise(bounds):
-                waiting.append(pool.submit(prepared, first, last))
-                if len(waiting) > n_threads:  # no more lattices at a time than threads
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+            yield batch, self._refine(lattice, batch)
 
     def predict(self, X: Any, constraints: Constraints | None = None) -> list[list[str]]:
         """The best label sequence of every sentence."""

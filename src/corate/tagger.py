@@ -146,11 +146,11 @@ class Tagger(Estimator):
         return as_corpus(X, y, self.numbers, keys)
 
     def _lattice(self, corpus: Corpus) -> Lattice:
-        shown = evidence(self._rates, corpus, weights=self.weights_, everything=False)
+        shown = evidence(self._rates, corpus, self._n_threads(), weights=self.weights_, everything=False)
         return shown.lattice(self.weights_)
 
     def _refine(self, lattice: Lattice, corpus: Corpus) -> Lattice:
-        return refine(lattice, self._rates, self.weights_, corpus)
+        return refine(lattice, self._rates, self.weights_, corpus, self._n_threads())
 
     def _batch_tokens(self) -> int:
         return min(super()._batch_tokens(), max(1, BATCH_VALUES // len(self._contexts)))
