@@ -107,8 +107,7 @@ class Table:
         Events that are mapped to −1 are left out.
         """
         columns = [self.field(k) if m is None else m[self.field(k)] for k, m in enumerate(maps)]
-        kept = np.all([column >= 0 for column in columns], axis=0)
-        return Table.of([column[kept] for column in columns], self.n[kept])
+        return _labelled(columns, self.n)
 
     def rename(self, *maps: Ids) -> Table:
         """The same events under other ids. The maps keep the order of ids, and so that of rows."""
@@ -360,7 +359,7 @@ class Events:
                 views[atom.column] = Views(column.values)
             values = views[atom.column](atom.view)
             if atom.column not in used:
-                used[atom.column] = np.bincount(column.codes, minlength=len(values)) > 0
+                used[atom.column] = _used(column)
             found = set(values if used[atom.column].all() else compress(values, used[atom.column].tolist()))
             if corpus.keys:
                 found.discard(OUTSIDE)
@@ -452,7 +451,7 @@ class _Part:
         return self._columns[atom]
 
 
-def _labelled(columns: Sequence[Ids], n: Tally | None = None) -> Table:
+def _labelled(columns: Sequence[npt.NDArray[np.integer]], n: Tally | None = None) -> Table:
     """The tally of rows all of whose fields are there, which is to say not −1."""
     lowest = reduce(np.minimum, columns)
     if len(lowest) and lowest.min() < 0:
@@ -476,11 +475,13 @@ def _describe_columns(corpus: Corpus) -> str:
 
 def _sorted_labels(column: Column) -> tuple[Vocabulary, Ids]:
     """The distinct labels that occur, sorted, and each token's place among them; −1 where it has none."""
-    used = np.zeros(len(column.values), bool)
-    used[column.codes] = True
-    found = (value for value, kept in zip(column.values, used.tolist(), strict=True) if kept)
-    labels = sorted({*found} - {UNLABELLED})
+    labels = sorted({*compress(column.values, _used(column).tolist())} - {UNLABELLED})
     return labels, column.encode(labels)
+
+
+def _used(column: Column) -> npt.NDArray[np.bool_]:
+    """Which values of a column occur."""
+    return np.bincount(column.codes, minlength=len(column.values)) > 0
 
 
 def _rename(counts: Counts, maps: Mapping[str, Ids]) -> dict[str, Table]:

@@ -247,9 +247,10 @@ class Rates:
         rows = slice(int(tables.first_row[place]), int(tables.first_row[place + 1]))
         return dict(zip(tables.row_labels[rows].tolist(), tables.row_counts[rows].tolist(), strict=True))
 
-    def n_values(self, group: Group) -> Int:
-        """How many values of each context training saw."""
-        tables = (self.counts.tables[table_of(context)] for context in group.contexts)
+    @cached_property
+    def n_values(self) -> Int:
+        """How many values of each context of the token alone training saw."""
+        tables = (self.counts.tables[table_of(context)] for context in self.alone.contexts)
         return np.array([table.n_values for table in tables], np.int64)
 
     def index(self, source: str) -> dict[str, int]:

@@ -26,13 +26,12 @@ from corate.explain import Explanation
 from corate.lattice import Float, Lattice
 from corate.rates import Rates, table_of
 from corate.tagger_explain import explain
-from corate.tagger_lattice import Weights, candidates, evidence, refine
+from corate.tagger_lattice import MOST_VALUES, Weights, candidates, evidence, refine
 
 WEIGHTS = ("fitted", "fixed")
 NUMBERS = ("refuse", "bin")
 NOTHING = "\U0010ffff"  # a value that no column has: not a character
 MOST_COUNTED = 2**32 - 1  # what the kernels can hold of one event
-BATCH_VALUES = 2_500_000  # tokens × contexts that are decoded at a time
 LABELS_ALONE = (LABEL, FIRST_LABEL, LAST_LABEL, LABEL_PAIR, LABEL_TRIPLE)
 
 
@@ -153,7 +152,7 @@ class Tagger(Estimator):
         return refine(lattice, self._rates, self.weights_, corpus, self._n_threads())
 
     def _batch_tokens(self) -> int:
-        return min(super()._batch_tokens(), max(1, BATCH_VALUES // len(self._contexts)))
+        return min(super()._batch_tokens(), max(1, MOST_VALUES // len(self._contexts)))
 
     def label_log_rates(self) -> Float:
         return self.rates().pair
@@ -166,7 +165,7 @@ class Tagger(Estimator):
         n_columns = max(atom.n_columns for context in self._contexts for atom in context.atoms)
         rows, prob = candidates(rates, self._corpus([[(word, *[NOTHING] * (n_columns - 1))]]))
         seen = np.flatnonzero(rows.buckets[0])
-        nearest = int(seen[rates.n_values(rates.alone)[seen].argmax()]) if len(seen) else None
+        nearest = int(seen[rates.n_values[seen].argmax()]) if len(seen) else None
         table = self.counts_.tables[WORD_LABEL]
         known = table.field(0) == rates.index("word").get(word, -1)
         times = dict(zip(table.field(1)[known].tolist(), table.n[known].tolist(), strict=True))

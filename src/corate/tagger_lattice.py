@@ -36,6 +36,9 @@ POOL = 16  # labels that are looked at before the best are taken
 MARGIN = 14.0  # candidates whose score is this far (in nats) below the best of their kind are dropped
 ENOUGH = 1e-3  # further labels are not looked at once P(y | f) leaves them no more than this
 KIND_MARGIN = 7.0  # the same under the model's own weights
+MOST_VALUES = (
+    2_500_000  # tokens × contexts that are looked at together: with hundreds of features, fewer tokens
+)
 PATH_MARGIN = 8.0  # and so are those whose best sequence is this far below the best one
 
 # Fixed weights for contexts that have none of their own (model.md §2).
@@ -334,7 +337,7 @@ def candidates(
     n_kinds, n = typical.n_tokens, len(group.contexts)
     first_required, must = required or _required(None, np.empty(0, np.int32))
     most = max(N_CANDIDATES, int(np.diff(first_required).max(initial=0)))
-    ranked = np.argsort(-rates.n_values(group), kind="stable").astype(np.int32)
+    ranked = np.argsort(-rates.n_values, kind="stable").astype(np.int32)
     likely = np.argsort(-rates.prior, kind="stable")[:POOL].astype(np.int32)
     weight = CONTEXTS / max(1, len(rates.contexts))
     if not HAS_KERNELS or kernel == "numpy":

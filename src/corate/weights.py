@@ -20,13 +20,12 @@ from corate.counts import Events
 from corate.lattice import Lattice, end_candidates, owners
 from corate.rates import Float, Int, Rates
 from corate.second_order import edge_ends, keep, max_marginals, triple_ends, triple_offsets
-from corate.tagger_lattice import SINGLES, Rows, Weights, evidence, triple_rates
+from corate.tagger_lattice import MOST_VALUES, SINGLES, Rows, Weights, evidence, triple_rates
 
 Progress = Callable[[float], object]  # told which part of the work is done
 
 N_FOLDS = 5
 SAMPLE_TOKENS = 100_000  # over all folds
-SAMPLE_VALUES = 2_500_000  # tokens × contexts of a fold: with hundreds of features, fewer tokens
 STEPS = 30
 KIND_MARGIN = 9.0  # candidates of a kind of token this far below its best one, under the fixed weights, and
 FIT_MARGIN = 7.0  # those whose best sequence is this far below the best one, are left out
@@ -80,7 +79,7 @@ def folds_of(events: Events, rates: Rates, start: Weights, n_threads: int = 1) -
     folds = []
     for k in range(N_FOLDS):
         begin, end = (corpus.n_tokens * step // N_FOLDS for step in (k, k + 1))
-        end = min(end, begin + min(SAMPLE_TOKENS // N_FOLDS, SAMPLE_VALUES // len(rates.contexts)))
+        end = min(end, begin + min(SAMPLE_TOKENS // N_FOLDS, MOST_VALUES // len(rates.contexts)))
         first, last = np.searchsorted(corpus.offsets, [begin, end]).tolist()
         if first < last and (fold := _fold(events, rates, first, last, start, n_threads)) is not None:
             folds.append(fold)
