@@ -350,7 +350,7 @@ def test_a_model_with_wrong_weights_is_refused(fixed: Tagger) -> None:
     short = replace(fixed.weights_, labels=np.zeros(3)).vector()
     for vector in (short, np.full(len(fixed.weights_.vector()), np.nan)):
         with pytest.raises(ValueError, match="weight"):
-            Tagger("fixed", fixed.context_names())._restore(fixed.counts_, {}, {"weights": vector})
+            Tagger("fixed", fixed.context_names())._become(fixed.counts_, {}, {"weights": vector})
 
 
 def test_from_the_command_line(cli: Cli, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from corate.constraints import Constraints
     from corate.corpus import Corpus
+    from corate.counted import merge
     from corate.counts import Counts
     from corate.empirical import EmpiricalCRF
     from corate.errors import ConstraintError, CorateError, InputError, ModelFileError, NotFittedError
@@ -45,6 +46,7 @@ _ROOMS = {
     "NotFittedError": "errors",
     "Tagger": "tagger",
     "load": "estimator",
+    "merge": "counted",
     "load_sample": "sample",
     "read": "formats",
     "read_contexts": "templates",
@@ -65,6 +67,7 @@ __all__ = [
     "Tagger",
     "load",
     "load_sample",
+    "merge",
     "read",
     "read_contexts",
     "read_corpus",

@@ -213,6 +213,15 @@ class Corpus:
             self.keys,
         )
 
+    def take(self, chosen: npt.NDArray[np.bool_]) -> Corpus:
+        """Some of the sentences, in their order."""
+        length = np.diff(self.offsets)
+        tokens = np.flatnonzero(np.repeat(chosen, length))
+        columns = [Column(column.codes[tokens], column.values) for column in self.columns]
+        labels = None if self.labels is None else Column(self.labels.codes[tokens], self.labels.values)
+        whole = Corpus(tuple(columns), labels, _offsets(length[chosen].tolist()), self.keys)
+        return whole.select(0, whole.n_sentences)
+
 
 def _offsets(lengths: Iterable[int]) -> Offsets:
     return np.fromiter(accumulate(lengths, initial=0), np.int64)

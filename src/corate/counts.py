@@ -223,10 +223,15 @@ class Counts:
         keys = {vocabulary_of(field) for name in tables for field in fields(name)} | {"word", "y"}
         return cls({key: [] for key in sorted(keys)}, tables, 0)
 
-    def check(self) -> None:
-        """Check counts that come from outside for all that the rest relies on, or raise ValueError."""
+    def check(self, pruned: int = 0) -> None:
+        """Check counts that come from outside for all that the rest relies on, or raise ValueError.
+
+        `pruned`: events of contexts below this count have been dropped.
+        """
         n_tokens = self.n_tokens
-        if not isinstance(self.n_sentences, int) or not 0 < self.n_sentences <= n_tokens:
+        if not isinstance(self.n_sentences, int) or self.n_sentences < 1 or not n_tokens:
+            raise ValueError(f"{self.n_sentences!r} sentences with {n_tokens} labelled tokens")
+        if self.n_sentences > n_tokens and not pruned:
             raise ValueError(f"{self.n_sentences!r} sentences with {n_tokens} labelled tokens")
         for key, values in self.vocabularies.items():
             if any(a >= b for a, b in pairwise(values)):
@@ -236,7 +241,8 @@ class Counts:
         n_pairs = int(self.tables[LABEL_PAIR].n.sum())
         for name, table in self.tables.items():
             total, expected = int(table.n.sum()), {1: n_tokens, 2: n_pairs}.get(n_labels_of(name), n_pairs)
-            if total > expected or (total < expected and _counts_everywhere(name)):
+            whole = _counts_everywhere(name) and not (pruned and atoms_of(name))
+            if total > expected or (total < expected and whole):
                 raise ValueError(f"table {name!r} adds up to {total} where {expected} events are")
         if not all(mask.all() for mask in self.used().values()):
             raise ValueError("a vocabulary holds entries that never occur")
@@ -265,6 +271,14 @@ class Counts:
         maps = {key: (np.cumsum(mask) - 1).astype(np.int32) for key, mask in used.items()}
         kept = {key: [*compress(values, used[key].tolist())] for key, values in self.vocabularies.items()}
         return Counts(kept, _rename(self, maps), self.n_sentences)
+
+    def above(self, least: int) -> Counts:
+        """Without the events of contexts that were counted less often; those of labels alone stay."""
+        tables = {
+            name: Table(table.ids[table.n >= least], table.n[table.n >= least]) if atoms_of(name) else table
+            for name, table in self.tables.items()
+        }
+        return Counts(self.vocabularies, tables, self.n_sentences).pruned()
 
     def without(self, other: Counts) -> Counts:
         """`self - other` with the vocabularies of `self`, so that ids stay what they are."""
@@ -321,6 +335,26 @@ def _check_table(name: str, table: Table, vocabularies: Mapping[str, Vocabulary]
             raise ValueError(f"table {name!r} points outside the vocabulary of {field!r}")
     if (table.n < 1).any() or (table.n > MOST).any() or not table.is_sorted():
         raise ValueError(f"table {name!r} is not sorted, repeats a row or holds a count below 1")
+
+
+def place_of(value: str, vocabulary: Vocabulary) -> int:
+    """The id of a value, −1 where it has none."""
+    place = bisect_left(vocabulary, value)
+    return place if vocabulary[place : place + 1] == [value] else -1
+
+
+def add_up(parts: Iterable[Counts]) -> Counts:
+    """The sum of at least one.
+
+    Partial sums wait on a stack until one of their own size arrives, as digits do in a binary counter, so
+    that every event is merged a logarithmic number of times.
+    """
+    partial: list[Counts] = []
+    for part in parts:
+        partial.append(part)
+        while len(partial) > 1 and partial[-2].n_events <= 2 * partial[-1].n_events:
+            partial.append(partial.pop(-2) + partial.pop())
+    return reduce(Counts.__add__, reversed(partial))
 
 
 def count(corpus: Corpus, names: Iterable[str]) -> Counts:
@@ -441,9 +475,8 @@ class _Part:
     def _ids(self, atom: Atom) -> Ids:
         """The id of each code + 1; first that of OUTSIDE, −1 where it is none."""
         vocabulary = self.events.vocabularies[atom.source]
-        place = bisect_left(vocabulary, OUTSIDE)
-        beyond = place if vocabulary[place : place + 1] == [OUTSIDE] else -1
-        return np.concatenate([np.array([beyond], np.int32), self.events.ids[atom.source]])
+        beyond = np.array([place_of(OUTSIDE, vocabulary)], np.int32)
+        return np.concatenate([beyond, self.events.ids[atom.source]])
 
     def _column(self, atom: Atom) -> Ids:
         if atom not in self._columns:

@@ -11,7 +11,8 @@ ECRN is thus EP1 with a single, joint context, and the code knows only that one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,13 +21,15 @@ import numpy as np
 from corate import decode
 from corate.contexts import SPELLING, Context, parse_all
 from corate.corpus import Corpus
+from corate.counted import Arrays, CountedModel, Learned, WordEntry
 from corate.counts import LABEL_PAIR, WORD_LABEL, WORD_PAIR, Counts, count
 from corate.empirical_lattice import EmpiricalFactors
 from corate.engines.memory import count_chunks
 from corate.errors import InputError
-from corate.estimator import Estimator, WordEntry, as_corpus
+from corate.estimator import as_corpus
 from corate.explain import Explanation, explain
 from corate.lattice import Float, Lattice
+from corate.ledger import NO_DIGESTS, Digests
 
 # Where the exponent μ_oov is looked for when it is chosen on held-out data; 1 is the published formula.
 MU_GRID = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0)
@@ -39,7 +42,7 @@ def _is_exponent(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and bool(0 < value <= 1000)
 
 
-class EmpiricalCRF(Estimator):
+class EmpiricalCRF(CountedModel):
     """A linear-chain CRF whose factors are counted, as published (EP1 and ECRN).
 
     Parameters
@@ -53,6 +56,8 @@ class EmpiricalCRF(Estimator):
     mu_oov : exponent of ψ at unknown words; None chooses it on held-out data.
         The papers print μ_oov as a factor of ψ. A factor common to all labels of a position cancels in
         every decoding, so the number stands where it can do what the papers say of it; 1 is their formula.
+    ledger : whether the model keeps digests of what it has learned, so that it can refuse to learn it again,
+        or to forget what it never learned.
     n_jobs : threads for decoding; results do not depend on it.
 
     Examples
@@ -69,12 +74,14 @@ class EmpiricalCRF(Estimator):
         pair: str = "label",
         contexts: Sequence[str] = SPELLING,
         mu_oov: float | None = 1.0,
+        ledger: bool = True,
         n_jobs: int = 1,
     ) -> None:
         self.unknown = unknown
         self.pair = pair
         self.contexts = contexts
         self.mu_oov = mu_oov
+        self.ledger = ledger
         self.n_jobs = n_jobs
 
     # Training is counting ----------------------------------------------------------------------------
@@ -88,43 +95,44 @@ class EmpiricalCRF(Estimator):
         self._check_params()
         corpus = as_corpus(X, y)
         counts = count(corpus, self._tables())
-        if self.mu_oov is None and held_out is None:
-            held = corpus.select(corpus.n_sentences - max(1, corpus.n_sentences // 10), corpus.n_sentences)
-            return self._learn(counts, held, counts - count(held, self._tables()))
+        digests = self._note(corpus, ())
         if isinstance(held_out, tuple):
             held_out = as_corpus(*held_out)
-        return self._learn(counts, held_out, counts)
+        rest = counts
+        if self.mu_oov is None and held_out is None:
+            first = corpus.n_sentences - max(1, corpus.n_sentences // 10)
+            held_out = corpus.select(first, corpus.n_sentences)
+            rest = counts - count(held_out, self._tables())
+        return self._learn(counts, held_out, rest, digests)
 
     def fit_chunks(self, chunks: Iterable[Corpus], held_out: Corpus | None = None) -> EmpiricalCRF:
         """Like `fit`, for sentences that arrive piece by piece and need not fit into memory together."""
         self._check_params()
         if self.mu_oov is None and held_out is None:
             raise InputError("mu_oov is to be chosen on held-out data, but none was given")
-        counts = count_chunks(chunks, self._tables())
-        return self._learn(counts, held_out, counts)
+        digests = [NO_DIGESTS]
 
-    def partial_fit(self, X: Any, y: Any = None) -> EmpiricalCRF:
-        """Add the events of further sentences: the same counts as one `fit` on everything.
+        def noted() -> Iterator[Corpus]:
+            for chunk in chunks:
+                digests.append(self._note(chunk, ()))
+                yield chunk
 
-        Parameters and `mu_oov_` stay as the first call found them.
-        """
-        if not self._is_fitted():
-            return self.fit(X, y)
-        counts = self.counts_ + count(as_corpus(X, y), tuple(self.counts_.tables))
-        self._take(counts)
-        return self
+        counts = count_chunks(noted(), self._tables())
+        return self._learn(counts, held_out, counts, np.concatenate(digests))
 
     def _tables(self) -> tuple[str, ...]:
         return (WORD_LABEL, LABEL_PAIR) + ((WORD_PAIR,) if self.pair == "word" else ())
 
-    def _learn(self, counts: Counts, held_out: Corpus | None, without_held_out: Counts) -> EmpiricalCRF:
+    def _learn(self, counts: Counts, held_out: Corpus | None, rest: Counts, digests: Digests) -> EmpiricalCRF:
+        """`rest`: the counts without those of held-out sentences."""
         if not counts.n_tokens:
             raise InputError("no labelled token to learn from")
         mu_oov = self.mu_oov
         if mu_oov is None:
             assert held_out is not None
-            mu_oov = self._choose_mu_oov(held_out, without_held_out)
-        self._restore(counts, {"mu_oov": mu_oov})
+            mu_oov = self._choose_mu_oov(held_out, rest)
+        self._become(counts, {"mu_oov": mu_oov})
+        self._open_books(digests)
         return self
 
     def _choose_mu_oov(self, held_out: Corpus, counts: Counts) -> float:
@@ -134,7 +142,7 @@ class EmpiricalCRF(Estimator):
         if not counts.n_tokens:
             return 1.0
         trial = type(self)(**{**self.get_params(), "mu_oov": 1.0})
-        trial._restore(counts, {"mu_oov": 1.0})
+        trial._become(counts, {"mu_oov": 1.0})
         right = dict.fromkeys(MU_GRID, 0)
         for batch, lattice in trial._batches(held_out):
             assert batch.labels is not None
@@ -147,20 +155,30 @@ class EmpiricalCRF(Estimator):
                 right[mu_oov] += int((found == gold).sum())
         return max(MU_GRID, key=lambda mu_oov: (right[mu_oov], -abs(mu_oov - 1.0)))
 
-    def _restore(self, counts: Counts, learned: dict[str, Any], arrays: dict[str, Any] | None = None) -> None:
-        self._take(counts)
-        self.mu_oov_ = float(learned["mu_oov"])
-        if not _is_exponent(self.mu_oov_):
-            raise ValueError(f"the exponent mu_oov is {self.mu_oov_}")
-        self._remember_params()
+    def _become(self, counts: Counts, learned: Learned, arrays: Arrays | None = None) -> None:
+        mu_oov = float(learned["mu_oov"])
+        if not _is_exponent(mu_oov):
+            raise ValueError(f"the exponent mu_oov is {mu_oov}")
+        self.mu_oov_ = mu_oov
         self._contexts = self._context_templates()
+        self._remember_params()
+        self._follow(counts)
 
-    def _take(self, counts: Counts) -> None:
+    def _follow(self, counts: Counts, added: Counts | None = None) -> None:
         self.counts_ = counts
         self.classes_ = list(counts.labels)
         self._factors: EmpiricalFactors | None = None
 
-    def _learned(self) -> dict[str, Any]:
+    @staticmethod
+    def _mean(
+        models: Sequence[EmpiricalCRF], shares: Sequence[float], labels: Sequence[str]
+    ) -> tuple[Learned, Arrays]:
+        # fsum rounds once, whatever the order
+        terms = (share * model.mu_oov_ for model, share in zip(models, shares, strict=True))
+        same = len({model.mu_oov_ for model in models}) == 1
+        return {"mu_oov": models[0].mu_oov_ if same else math.fsum(terms)}, {}
+
+    def _learned(self) -> Learned:
         return {"mu_oov": self.mu_oov_}
 
     # Decoding ----------------------------------------------------------------------------------------

@@ -14,17 +14,14 @@ from importlib import import_module
 from itertools import chain, pairwise
 from operator import eq
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
-from urllib.parse import quote
+from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from corate import decode, modelfile
 from corate.constraints import Constraints, constrain
 from corate.contexts import Context
 from corate.corpus import UNLABELLED, Corpus, token_lists
-from corate.counts import Counts, Table
 from corate.errors import InputError, ModelFileError, NotFittedError
 from corate.features import feature_columns, feature_columns_for, is_features
 from corate.lattice import Lattice
@@ -41,20 +38,12 @@ TAKES_WORDS = "the model looks at words: give tokens as strings, not as dicts or
 MODELS = {"EmpiricalCRF": "corate.empirical", "Tagger": "corate.tagger"}
 
 
-class WordEntry(NamedTuple):
-    label: str
-    times: int | None  # how often the word had the label; None for a word that training never saw
-    probability: float
-    rate: float  # probability over that of the label anywhere
-
-
 Self = TypeVar("Self", bound="Estimator")
 
 
 class Estimator(ABC):
     """Base of all models: children fill in `fit` and the methods of the second section."""
 
-    counts_: Counts
     classes_: list[str]
     contexts: Sequence[str] | None
     n_jobs: int
@@ -127,21 +116,17 @@ class Estimator(ABC):
         self._check_fitted()
         return as_corpus(X, y)
 
-    @abstractmethod
-    def _tables(self) -> tuple[str, ...]:
-        """Names of the count tables that the model needs."""
-
-    def _learned(self) -> dict[str, Any]:
-        """Learned numbers besides the counts, for the model file."""
-        return {}
-
-    def _learned_arrays(self) -> dict[str, modelfile.Array]:
-        """Learned arrays besides the counts, for the model file."""
-        return {}
+    def known_words(self) -> set[str]:
+        """The words that training had; none where tokens were given by features."""
+        return set()
 
     @abstractmethod
-    def _restore(self, counts: Counts, learned: dict[str, Any], arrays: dict[str, modelfile.Array]) -> None:
-        """Become the model of these counts and of what was learned, under the present parameters."""
+    def _state(self) -> modelfile.Contents:
+        """What was learned, for the model file."""
+
+    @abstractmethod
+    def _restore(self, state: modelfile.Contents) -> None:
+        """Become the model that learned this, under the present parameters, or raise ValueError."""
 
     def _remember_params(self) -> None:
         contexts = map(str, self._contexts) if self.contexts is None else self.contexts
@@ -150,14 +135,6 @@ class Estimator(ABC):
     def context_names(self) -> list[str]:
         """The contexts that the trained model looks at."""
         return [str(context) for context in self._contexts]
-
-    @abstractmethod
-    def label_log_rates(self) -> npt.NDArray[np.float64]:
-        """log CR(y; y′) of every pair of labels."""
-
-    @abstractmethod
-    def word_entries(self, word: str) -> list[WordEntry]:
-        """What the model knows of a word by itself, most probable label first."""
 
     # Decoding ----------------------------------------------------------------------------------------
 
@@ -261,21 +238,13 @@ class Estimator(ABC):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file; an existing one is replaced only when the new one is whole."""
         self._check_fitted()
-        for values in self.counts_.vocabularies.values():
-            for value in values:
-                if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
-                    raise InputError(f"{value!r:.60} is no valid text (half of a surrogate pair): not saved")
-        arrays = {f"learned/{name}": array for name, array in self._learned_arrays().items()}
-        for name, table in self.counts_.tables.items():
-            arrays[f"{_member(name)}.ids"] = table.ids
-            arrays[f"{_member(name)}.n"] = table.n
-        header = {
-            "model": type(self).__name__,
-            "params": self._fitted_params,
-            "learned": self._learned(),
-            "n_sentences": self.counts_.n_sentences,
-        }
-        modelfile.write(Path(path), header, dict(self.counts_.vocabularies), arrays)
+        state = self._state()
+        for value in chain.from_iterable(state.texts.values()):
+            if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
+                raise InputError(f"{value!r:.60} is no valid text (half of a surrogate pair): not saved")
+        params = {name: value for name, value in self._fitted_params.items() if name != "n_jobs"}
+        header = {"model": type(self).__name__, "params": params, **state.header}
+        modelfile.write(Path(path), modelfile.Contents(header, state.texts, state.arrays))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -288,31 +257,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         model: Estimator = cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in params.items()})
         model._check_params()
-        counts = _counts_of(contents, model._tables())
-        arrays = {
-            name.removeprefix("learned/"): array
-            for name, array in contents.arrays.items()
-            if name.startswith("learned/")
-        }
-        model._restore(counts, contents.header["learned"], arrays)
+        model._restore(contents)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ModelFileError(f"{path}: not a sound model: {error}") from error
     return model
-
-
-def _member(table: str) -> str:
-    """Where a table is in the file; keys of features may have any characters."""
-    return "counts/" + quote(table, safe="^$.,+-:")
-
-
-def _counts_of(contents: modelfile.Contents, names: tuple[str, ...]) -> Counts:
-    tables = {
-        name: Table(contents.arrays[f"{_member(name)}.ids"], contents.arrays[f"{_member(name)}.n"])
-        for name in names
-    }
-    counts = Counts(contents.texts, tables, contents.header["n_sentences"])
-    counts.check()
-    return counts
 
 
 def as_corpus(X: Any, y: Any = None, numbers: str | None = None, keys: Sequence[str] | None = None) -> Corpus:

@@ -32,7 +32,7 @@ import numpy.typing as npt
 from corate.errors import ModelFileError
 
 FORMAT = "corate model"
-VERSION = 1
+VERSION = 2
 MANIFEST = "manifest.json"
 DIGEST_LENGTH = 64  # hexadecimal digits of a sha256
 BLOCK_BYTES = 1 << 20
@@ -45,9 +45,9 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Contents:
-    header: dict[str, Any]
-    texts: dict[str, list[str]]
-    arrays: dict[str, Array]
+    header: Mapping[str, Any]
+    texts: Mapping[str, list[str]]
+    arrays: Mapping[str, Array]
 
 
 # Writing ---------------------------------------------------------------------------------------------
@@ -55,17 +55,15 @@ class Contents:
 Member = list[bytes | memoryview]  # pieces that make up its bytes, so that arrays need not be copied
 
 
-def write(
-    path: Path, header: dict[str, Any], texts: Mapping[str, list[str]], arrays: Mapping[str, Array]
-) -> None:
+def write(path: Path, contents: Contents) -> None:
     """Write a model file, or leave what is there untouched."""
-    members: dict[str, Member] = {f"{name}.json": [_json(values)] for name, values in texts.items()}
-    members |= {f"{name}.npy": _npy(array) for name, array in arrays.items()}
+    members: dict[str, Member] = {f"{name}.json": [_json(values)] for name, values in contents.texts.items()}
+    members |= {f"{name}.npy": _npy(array) for name, array in contents.arrays.items()}
     members = dict(sorted(members.items()))
     manifest = {
         "format": FORMAT,
         "version": VERSION,
-        "header": header,
+        "header": contents.header,
         "members": {name: {"sha256": _digest(pieces)} for name, pieces in members.items()},
     }
     with replacing(path) as file:

@@ -10,6 +10,7 @@ import numpy as np
 from corate import weights as fitting
 from corate.contexts import Context, default_contexts, parse_all
 from corate.corpus import Corpus
+from corate.counted import Arrays, CountedModel, Learned, WordEntry, check_counts
 from corate.counts import (
     FIRST_LABEL,
     LABEL,
@@ -19,23 +20,23 @@ from corate.counts import (
     WORD_LABEL,
     Counts,
     Events,
+    place_of,
 )
 from corate.errors import InputError
-from corate.estimator import Estimator, WordEntry, as_corpus
+from corate.estimator import as_corpus
 from corate.explain import Explanation
 from corate.lattice import Float, Lattice
 from corate.rates import Rates, table_of
 from corate.tagger_explain import explain
-from corate.tagger_lattice import MOST_VALUES, Weights, candidates, evidence, refine
+from corate.tagger_lattice import MOST_VALUES, Weights, candidates, evidence, mean_weights, refine
 
 WEIGHTS = ("fitted", "fixed")
 NUMBERS = ("refuse", "bin")
 NOTHING = "\U0010ffff"  # a value that no column has: not a character
-MOST_COUNTED = 2**32 - 1  # what the kernels can hold of one event
 LABELS_ALONE = (LABEL, FIRST_LABEL, LAST_LABEL, LABEL_PAIR, LABEL_TRIPLE)
 
 
-class Tagger(Estimator):
+class Tagger(CountedModel):
     """A CRF whose factors are counted: co-occurrence rates of labels with many contexts at once.
 
     Tokens are strings (words); or tuples of strings, the word and further columns such as its part of speech;
@@ -51,6 +52,8 @@ class Tagger(Estimator):
         None takes those that fit the tokens: of words, of words and further columns, or the keys of features.
     numbers : "refuse" or "bin"
         What to do with a feature whose value is a number: values are counted, so that it has to be binned.
+    ledger : whether the model keeps digests of what it has learned, so that it can refuse to learn it again,
+        or to forget what it never learned.
     n_jobs : threads; results do not depend on it.
 
     Examples
@@ -66,11 +69,13 @@ class Tagger(Estimator):
         weights: str = "fitted",
         contexts: Sequence[str] | None = None,
         numbers: str = "refuse",
+        ledger: bool = True,
         n_jobs: int = 1,
     ) -> None:
         self.weights = weights
         self.contexts = contexts
         self.numbers = numbers
+        self.ledger = ledger
         self.n_jobs = n_jobs
 
     # Training ----------------------------------------------------------------------------------------
@@ -84,13 +89,16 @@ class Tagger(Estimator):
         counts = events.count()
         if not counts.n_tokens:
             raise InputError("no labelled token to learn from")
+        check_counts(counts)
+        digests = self._note(corpus, contexts)
         rates = Rates(counts, contexts)
         if self.weights == "fitted":
             found = fitting.fit(events, rates, self._n_threads(), progress)
         else:
             found = Weights.fixed(rates)
         pruned = counts.pruned()
-        self._become(rates if pruned is counts else Rates(pruned, contexts), contexts, found)
+        self._settle(rates if pruned is counts else Rates(pruned, contexts), contexts, found)
+        self._open_books(digests)
         return self
 
     def fit_chunks(self, chunks: Iterable[Corpus], progress: fitting.Progress | None = None) -> Tagger:
@@ -106,30 +114,43 @@ class Tagger(Estimator):
             raise InputError(f"the context {stranger} looks at words, and the tokens are given by features")
         return contexts
 
-    def _become(self, rates: Rates, contexts: Sequence[Context], weights: Weights) -> None:
-        self.counts_, self._rates = rates.counts, rates
+    def _settle(self, rates: Rates, contexts: Sequence[Context], weights: Weights) -> None:
+        self.counts_ = rates.counts
+        self._rates: Rates | None = rates
         self.classes_ = list(rates.counts.labels)
         self._contexts = list(contexts)
         self._remember_params()
         self._fitted_params["contexts"] = tuple(map(str, contexts))
         self.weights_ = weights
 
+    def _follow(self, counts: Counts, added: Counts | None = None) -> None:
+        if counts.labels != self.classes_:
+            self.weights_ = self.weights_.relabelled(self.classes_, counts.labels)
+            self.classes_ = list(counts.labels)
+        self.counts_ = counts
+        self._rates = None
+
     # On disk -----------------------------------------------------------------------------------------
 
     def _tables(self) -> tuple[str, ...]:
         return _tables_of(parse_all(self.contexts))
 
-    def _restore(self, counts: Counts, learned: dict[str, Any], arrays: dict[str, Any]) -> None:
+    def _become(self, counts: Counts, learned: Learned, arrays: Arrays) -> None:
         vector = arrays["weights"]
         if vector.dtype != np.float64 or not np.isfinite(vector).all():
             raise ValueError("a weight is not a number")
-        if any(int(table.n.max(initial=0)) > MOST_COUNTED for table in counts.tables.values()):
-            raise ValueError(f"a count is beyond {MOST_COUNTED}")
         contexts = parse_all(self.contexts)
         rates = Rates(counts, contexts)
-        self._become(rates, contexts, Weights.from_vector(vector, rates))
+        self._settle(rates, contexts, Weights.from_vector(vector, rates))
 
-    def _learned_arrays(self) -> dict[str, Any]:
+    @staticmethod
+    def _mean(
+        models: Sequence[Tagger], shares: Sequence[float], labels: Sequence[str]
+    ) -> tuple[Learned, Arrays]:
+        weights = mean_weights([(model.weights_, model.classes_) for model in models], shares, labels)
+        return {}, {"weights": weights.vector()}
+
+    def _learned_arrays(self) -> Arrays:
         return {"weights": self.weights_.vector()}
 
     # What the model says -----------------------------------------------------------------------------
@@ -137,6 +158,8 @@ class Tagger(Estimator):
     def rates(self) -> Rates:
         """Smoothed rates, derived from the counts."""
         self._check_fitted()
+        if self._rates is None:
+            self._rates = Rates(self.counts_, self._contexts)
         return self._rates
 
     def _corpus(self, X: Any, y: Any = None) -> Corpus:
@@ -145,11 +168,11 @@ class Tagger(Estimator):
         return as_corpus(X, y, self.numbers, keys)
 
     def _lattice(self, corpus: Corpus) -> Lattice:
-        shown = evidence(self._rates, corpus, self._n_threads(), weights=self.weights_, everything=False)
+        shown = evidence(self.rates(), corpus, self._n_threads(), weights=self.weights_, everything=False)
         return shown.lattice(self.weights_)
 
     def _refine(self, lattice: Lattice, corpus: Corpus) -> Lattice:
-        return refine(lattice, self._rates, self.weights_, corpus, self._n_threads())
+        return refine(lattice, self.rates(), self.weights_, corpus, self._n_threads())
 
     def _batch_tokens(self) -> int:
         return min(super()._batch_tokens(), max(1, MOST_VALUES // len(self._contexts)))
@@ -167,7 +190,7 @@ class Tagger(Estimator):
         seen = np.flatnonzero(rows.buckets[0])
         nearest = int(seen[rates.n_values[seen].argmax()]) if len(seen) else None
         table = self.counts_.tables[WORD_LABEL]
-        known = table.field(0) == rates.index("word").get(word, -1)
+        known = table.field(0) == place_of(word, self.counts_.vocabularies["word"])
         times = dict(zip(table.field(1)[known].tolist(), table.n[known].tolist(), strict=True))
         probabilities = rates.prior[rows.labels] if nearest is None else prob[:, nearest]
         entries = [

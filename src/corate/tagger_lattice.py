@@ -13,6 +13,8 @@ most specific context first, ranked by all of them.
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -99,10 +101,17 @@ class Weights:
 
     @classmethod
     def from_vector(cls, vector: Float, rates: Rates) -> Weights:
-        n_contexts, n_labels = len(rates.contexts), rates.n_labels
+        return cls._of(vector, len(rates.contexts), len(rates.of_pairs.contexts), rates.n_labels)
+
+    def like(self, vector: Float) -> Weights:
+        """Other numbers in the same shape."""
+        return self._of(vector, self.contexts.shape[1], len(self.pairs), len(self.labels))
+
+    @classmethod
+    def _of(cls, vector: Float, n_contexts: int, n_pairs: int, n_labels: int) -> Weights:
         sizes = (
             len(SINGLES),
-            len(rates.of_pairs.contexts),
+            n_pairs,
             n_contexts * N_BUCKETS,
             n_labels,
             n_labels * n_contexts,
@@ -114,6 +123,30 @@ class Weights:
         by_bucket = contexts.reshape(N_BUCKETS, n_contexts)
         by_label = by_label.reshape(n_labels, n_contexts)
         return cls(prior, pair, start, end, triple, pairs, by_bucket, labels, by_label)
+
+    def relabelled(self, labels: Sequence[str], others: Sequence[str]) -> Weights:
+        """The same for other labels: those that were not there before have no β and δ of their own."""
+        place = {label: y for y, label in enumerate(labels)}
+        kept = [(y, place[label]) for y, label in enumerate(others) if label in place]
+        to, of = np.array(kept, np.int64).reshape(-1, 2).T
+        bias, by_label = np.zeros(len(others)), np.zeros((len(others), self.contexts.shape[1]))
+        bias[to], by_label[to] = self.labels[of], self.contexts_by_label[of]
+        return replace(self, labels=bias, contexts_by_label=by_label)
+
+
+def mean_weights(
+    weights: Sequence[tuple[Weights, Sequence[str]]], shares: Sequence[float], labels: Sequence[str]
+) -> Weights:
+    """The mean of weights over their own labels each; one set that all have stays what it is.
+
+    Sums are rounded once (fsum), so that the order of the models does not matter.
+    """
+    each = [w.relabelled(own, labels) for w, own in weights]
+    vectors = np.stack([w.vector() for w in each])
+    if (vectors == vectors[0]).all():
+        return each[0]
+    means = [math.fsum(column) for column in (vectors * np.array(shares)[:, None]).T.tolist()]
+    return each[0].like(np.array(means))
 
 
 @dataclass(frozen=True)

@@ -134,8 +134,8 @@ def _labelled(corpus: Corpus) -> Corpus | None:
     if UNLABELLED not in corpus.labels.values:
         return corpus
     missing = corpus.labels.codes == corpus.labels.values.index(UNLABELLED)
-    whole = [s for s, (a, b) in enumerate(corpus.spans()) if a < b and not missing[a:b].any()]
-    return Corpus.join([corpus.select(s, s + 1) for s in whole]) if whole else None
+    whole = np.array([a < b and not missing[a:b].any() for a, b in corpus.spans()], bool)
+    return corpus.take(whole) if whole.any() else None
 
 
 def _maximise(

@@ -84,7 +84,7 @@ def eval_(
     predicted = crf.predict(Corpus.from_sentences(sentences), valid_spans(valid))
     if not {y for labels in gold for y in labels} & set(crf.classes_):
         raise InputError(f"{file} and {model_path} have no label in common: is --label right?")
-    result = evaluate(gold, predicted, words, set(crf.counts_.words), None if scheme == "none" else scheme)
+    result = evaluate(gold, predicted, words, crf.known_words(), None if scheme == "none" else scheme)
     if as_json:
         click.echo(json.dumps(result.to_json(), ensure_ascii=False))
     elif as_conlleval:

@@ -14,7 +14,7 @@ from corate.cli.common import console, megabytes, plural, table
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from corate.estimator import Estimator
+    from corate.counted import CountedModel
 
 
 @click.command(short_help="Show what a model knows.")
@@ -44,7 +44,7 @@ def inspect(model_path: str, word: str | None, top: int, as_json: bool) -> None:
         _print(console(), facts, model_path, top)
 
 
-def _facts(model: Estimator, path: str) -> dict[str, Any]:
+def _facts(model: CountedModel, path: str) -> dict[str, Any]:
     from corate.counts import LABEL, WORD_LABEL
 
     counts = model.counts_
@@ -69,7 +69,7 @@ def _facts(model: Estimator, path: str) -> dict[str, Any]:
     }
 
 
-def _label_pairs(model: Estimator) -> list[dict[str, Any]]:
+def _label_pairs(model: CountedModel) -> list[dict[str, Any]]:
     """All label pairs that occurred, the highest rates first."""
     from corate.counts import LABEL_PAIR
 
@@ -82,7 +82,7 @@ def _label_pairs(model: Estimator) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -row["rate"])
 
 
-def _word_facts(model: Estimator, word: str) -> dict[str, Any]:
+def _word_facts(model: CountedModel, word: str) -> dict[str, Any]:
     from corate.contexts import Context
 
     contexts = map(Context.parse, model.context_names())

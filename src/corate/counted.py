@@ -1,0 +1,314 @@
+"""Models that are counted: they add, subtract and merge exactly, since their counts do.
+
+    fit(A + B) = fit(A).partial_fit(B) = fit(A) + fit(B),     fit(A + B).forget(B) = fit(A)
+
+The stored counts are the truth; factors are derived from them when they are first asked for. Numbers that
+were learned besides (fitted weights, a chosen μ_oov) are kept by `partial_fit` and `forget`, and averaged by
+a merge, each model's by the number of its tokens.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import quote
+
+import numpy as np
+import numpy.typing as npt
+
+from corate.contexts import Atom, Context
+from corate.corpus import Column, Corpus
+from corate.counts import Counts, Table, add_up, column_of, count
+from corate.errors import InputError
+from corate.estimator import Estimator
+from corate.ledger import NO_DIGESTS, Digests, Ledger, Mask, digests_of
+from corate.modelfile import Array, Contents
+
+MOST_COUNTED = 2**32 - 1  # what the kernels can hold of one event
+LEDGER = "ledger"
+
+
+class WordEntry(NamedTuple):
+    label: str
+    times: int | None  # how often the word had the label; None for a word that training never saw
+    probability: float
+    rate: float  # probability over that of the label anywhere
+
+
+Self = TypeVar("Self", bound="CountedModel")
+Learned = dict[str, Any]
+Arrays = dict[str, Array]
+
+
+class CountedModel(Estimator):
+    """Base of models whose training is counting. Children say which tables, and what they make of them."""
+
+    counts_: Counts
+    ledger_: Ledger | None  # None where it is left out
+    pruned_: int  # events below this count have been dropped; 0 where none have
+    ledger: bool
+
+    # What a model says of itself ---------------------------------------------------------------------
+
+    @abstractmethod
+    def fit(self: Self, X: Any, y: Any = None) -> Self:
+        """Count the events of labelled sentences."""
+
+    @abstractmethod
+    def _tables(self) -> tuple[str, ...]:
+        """Names of the count tables that the model needs."""
+
+    def _learned(self) -> Learned:
+        """Learned numbers besides the counts, for the model file."""
+        return {}
+
+    def _learned_arrays(self) -> Arrays:
+        """Learned arrays besides the counts, for the model file."""
+        return {}
+
+    @abstractmethod
+    def _become(self, counts: Counts, learned: Learned, arrays: Arrays) -> None:
+        """Become the model of these counts and of what was learned, or raise ValueError."""
+
+    @abstractmethod
+    def _follow(self, counts: Counts, added: Counts | None) -> None:
+        """Go over to other counts, perhaps just by what was added; what was learned besides stays."""
+
+    @staticmethod
+    @abstractmethod
+    def _mean(
+        models: Sequence[Any], shares: Sequence[float], labels: Sequence[str]
+    ) -> tuple[Learned, Arrays]:
+        """What models of the same parameters have learned besides, averaged; in whatever order they come."""
+
+    @abstractmethod
+    def label_log_rates(self) -> npt.NDArray[np.float64]:
+        """log CR(y; y′) of every pair of labels."""
+
+    @abstractmethod
+    def word_entries(self, word: str) -> list[WordEntry]:
+        """What the model knows of a word by itself, most probable label first."""
+
+    def known_words(self) -> set[str]:
+        return set(self.counts_.words)
+
+    # Adding and subtracting --------------------------------------------------------------------------
+
+    def partial_fit(self: Self, X: Any, y: Any = None) -> Self:
+        """Add the events of further sentences: the same counts as one `fit` on everything.
+
+        Words and labels may be new. What was learned besides the counts stays as it is.
+        """
+        if not self._is_fitted():
+            return self.fit(X, y)
+        corpus, digests, _ = self._batch(X, y)
+        added = count(corpus, tuple(self.counts_.tables))
+        counts = self.counts_ + added
+        check_counts(counts)
+        if self.ledger_ is not None:
+            self.ledger_ += Ledger.of(digests)
+        self._follow(counts, added)
+        return self
+
+    def forget(self: Self, X: Any, y: Any = None, force: bool = False) -> Self:
+        """Take sentences away that were learned, labels and all: what is left is as if they had never been.
+
+        Sentences that were never learned are refused; `force` passes over them and forgets the others.
+        """
+        self._check_fitted()
+        if self.pruned_:
+            raise InputError("the model was pruned: what was dropped from it cannot be subtracted any more")
+        corpus, digests, counted = self._batch(X, y)
+        if self.ledger_ is not None:
+            known = self.ledger_.known(digests)
+            if not known.all():
+                if not force:
+                    first = int(np.flatnonzero(counted)[np.flatnonzero(~known)[0]])
+                    raise InputError(
+                        f"{np.count_nonzero(~known):,} of {len(known):,} sentences were never learned, the "
+                        f"first of them {_text(corpus, first)!r}: nothing is forgotten"
+                    )
+                counted[counted] = known
+                corpus, digests = corpus.take(counted), digests[known]
+                if not known.any():
+                    return self
+        taken = count(corpus, tuple(self.counts_.tables))
+        counts = self.counts_ - taken
+        if not counts.n_tokens:
+            raise InputError("nothing would be left of the model: remove its file instead")
+        if self.ledger_ is not None:
+            self.ledger_ -= Ledger.of(digests)
+        self._follow(counts, None)
+        return self
+
+    def known(self, X: Any, y: Any = None) -> npt.NDArray[np.bool_]:
+        """Which of the labelled sentences the model has learned, by its ledger."""
+        self._check_fitted()
+        if self.ledger_ is None:
+            raise InputError("the model keeps no ledger: it cannot tell what it has learned")
+        corpus, digests, counted = self._batch(X, y)
+        known = np.zeros(corpus.n_sentences, bool)
+        known[counted] = self.ledger_.known(digests)
+        return known
+
+    def __add__(self: Self, other: Self) -> Self:
+        return merge(self, other)
+
+    def prune(self: Self, below: int = 2) -> Self:
+        """Drop the events of contexts that were counted less than `below` times, and the ledger.
+
+        What was seen once may give training text away. The model can then learn, but no longer forget.
+        """
+        self._check_fitted()
+        if not isinstance(below, (int, np.integer)) or below < 2:
+            raise InputError(f"below={below!r}: give a whole number from 2")
+        counts = self.counts_.above(int(below))
+        self.ledger_, self._fitted_params["ledger"] = None, False
+        self.pruned_ = max(self.pruned_, int(below))
+        self._follow(counts, None)
+        return self
+
+    def _batch(self, X: Any, y: Any) -> tuple[Corpus, Digests, Mask]:
+        """Sentences to add or to take away, the digests of those that have a label, and which those are."""
+        corpus = self._corpus(X, y)
+        if corpus.labels is None:
+            raise InputError("the sentences have no labels: there is nothing to count")
+        digests, counted = digests_of(corpus, seen_columns(corpus, self._contexts))
+        if not counted.any():
+            raise InputError("no sentence has a label: there is nothing to count")
+        return corpus, digests, counted
+
+    def _open_books(self, digests: Digests) -> None:
+        """What a first training has learned: these sentences, and nothing was pruned."""
+        self.pruned_ = 0
+        self.ledger_ = Ledger.of(digests) if self.ledger else None
+
+    def _note(self, corpus: Corpus, contexts: Sequence[Context]) -> Digests:
+        """What the ledger is to have of some sentences; nothing where there is none."""
+        if not self.ledger:
+            return NO_DIGESTS
+        return digests_of(corpus, seen_columns(corpus, contexts))[0]
+
+    # On disk -----------------------------------------------------------------------------------------
+
+    def _state(self) -> Contents:
+        arrays = {f"learned/{name}": array for name, array in self._learned_arrays().items()}
+        for name, table in self.counts_.tables.items():
+            arrays[f"{_member(name)}.ids"] = table.ids
+            arrays[f"{_member(name)}.n"] = table.n
+        if self.ledger_ is not None:
+            arrays[LEDGER] = self.ledger_.array()
+        header = {
+            "learned": self._learned(),
+            "n_sentences": self.counts_.n_sentences,
+            "pruned": self.pruned_,
+        }
+        return Contents(header, self.counts_.vocabularies, arrays)
+
+    def _restore(self, state: Contents) -> None:
+        names = {name: _member(name) for name in self._tables()}
+        tables = {n: Table(state.arrays[f"{m}.ids"], state.arrays[f"{m}.n"]) for n, m in names.items()}
+        counts = Counts(state.texts, tables, state.header["n_sentences"])
+        pruned = state.header["pruned"]
+        if not isinstance(pruned, int) or pruned < 0 or pruned == 1:
+            raise ValueError(f"events below {pruned!r} are said to have been dropped")
+        counts.check(pruned)
+        check_counts(counts)
+        learned = {name: a for name, a in state.arrays.items() if name.startswith("learned/")}
+        expected = {f"{member}.{part}" for member in names.values() for part in ("ids", "n")}
+        strangers = {*state.arrays} - {*learned, LEDGER, *expected}
+        if strangers:
+            raise ValueError(f"the member {min(strangers)!r} belongs to no such model")
+        self.pruned_ = pruned
+        self.ledger_ = None
+        if (LEDGER in state.arrays) != (self.ledger is True):
+            raise ValueError("a ledger is there and should not be, or should be and is not")
+        if LEDGER in state.arrays:
+            self.ledger_ = Ledger.from_array(state.arrays[LEDGER])
+            if len(self.ledger_) != counts.n_sentences:
+                raise ValueError(f"{len(self.ledger_)} sentences in the ledger, {counts.n_sentences} counted")
+        self._become(
+            counts, state.header["learned"], {n.removeprefix("learned/"): a for n, a in learned.items()}
+        )
+
+
+def merge(*models: Self, ledger: bool = True) -> Self:
+    """One model that has learned all that the models have: the same counts as training on everything at once.
+
+    Whatever else was learned (fitted weights) becomes the mean over the models, by their numbers of tokens.
+    The models must be of one class and have the same parameters. `ledger=False` leaves the ledger out.
+    """
+    if not models:
+        raise InputError("there is nothing to merge: give at least one model")
+    for model in models:
+        if not isinstance(model, CountedModel):
+            raise InputError(f"a {type(model).__name__} does not merge: its training is not counting")
+        model._check_fitted()
+    first = models[0]
+    for other in models[1:]:
+        _check_alike(first, other, ledger)
+    params = {**first._fitted_params, "n_jobs": first.n_jobs}
+    params["ledger"] = params["ledger"] and ledger
+    counts = add_up([model.counts_ for model in models])
+    check_counts(counts)
+    total = counts.n_tokens
+    shares = [model.counts_.n_tokens / total for model in models]
+    merged = type(first)(**params)
+    merged.pruned_ = max(model.pruned_ for model in models)
+    merged.ledger_ = None
+    if params["ledger"]:
+        digests = [model.ledger_.digests for model in models if model.ledger_ is not None]
+        merged.ledger_ = Ledger.of(np.concatenate(digests))
+    merged._become(counts, *first._mean(models, shares, counts.labels))
+    return merged
+
+
+def _check_alike(first: CountedModel, other: CountedModel, ledger: bool) -> None:
+    if type(first) is not type(other):
+        raise InputError(f"a {type(first).__name__} and a {type(other).__name__} do not merge")
+    for name, value in first._fitted_params.items():
+        if name == "n_jobs" or (name == "ledger" and not ledger):
+            continue
+        if other._fitted_params[name] != value:
+            hint = "; ledger=False (--no-ledger) leaves it out" if name == "ledger" else ""
+            raise InputError(
+                f"models with different {name} do not merge: "
+                f"{_short(value)} and {_short(other._fitted_params[name])}{hint}"
+            )
+
+
+def seen_columns(corpus: Corpus, contexts: Sequence[Context]) -> list[Column]:
+    """The columns that contexts look at, and the words, in the order of their names."""
+    names = {atom.column for context in contexts for atom in context.atoms}
+    if not corpus.keys:
+        names.add(Atom("word").column)
+    found = {name: column_of(corpus, Atom("word", 0, name)) for name in sorted(names)}
+    missing = next((name for name, column in found.items() if column is None), None)
+    if missing is not None:
+        raise InputError(
+            f"the model looks at {missing}, and the sentences have no such column: give them all"
+        )
+    return [column for column in found.values() if column is not None]
+
+
+def check_counts(counts: Counts) -> None:
+    """Refuse counts that are beyond what the kernels can hold."""
+    if any(int(table.n.max(initial=0)) > MOST_COUNTED for table in counts.tables.values()):
+        raise InputError(f"an event was counted more than {MOST_COUNTED:,} times: more than a model can hold")
+
+
+def _member(table: str) -> str:
+    """Where a table is in the file; keys of features may have any characters."""
+    return "counts/" + quote(table, safe="^$.,+-:")
+
+
+def _text(corpus: Corpus, sentence: int) -> str:
+    """The beginning of a sentence, to tell which one is meant."""
+    a, b = int(corpus.offsets[sentence]), int(corpus.offsets[sentence + 1])
+    words = [corpus.words.values[code] for code in corpus.words.codes[a:b][:8].tolist()]
+    return " ".join(words) + (" …" if b - a > 8 else "")
+
+
+def _short(value: Any) -> str:
+    return f"{value!r:.80}"
