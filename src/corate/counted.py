@@ -72,8 +72,9 @@ class CountedModel(Estimator):
         """Become the model of these counts and of what was learned, or raise ValueError."""
 
     @abstractmethod
-    def _follow(self, counts: Counts, added: Counts | None) -> None:
-        """Go over to other counts, perhaps just by what was added; what was learned besides stays."""
+    def _follow(self, counts: Counts, changed: Counts | None = None, sign: int = 1) -> None:
+        """Go over to other counts, which differ by those that were added or (sign −1) taken away, if told.
+        What was learned besides stays."""
 
     @staticmethod
     @abstractmethod
@@ -139,7 +140,7 @@ class CountedModel(Estimator):
             raise InputError("nothing would be left of the model: remove its file instead")
         if self.ledger_ is not None:
             self.ledger_ -= Ledger.of(digests)
-        self._follow(counts, None)
+        self._follow(counts, taken, -1)
         return self
 
     def known(self, X: Any, y: Any = None) -> npt.NDArray[np.bool_]:
@@ -166,7 +167,7 @@ class CountedModel(Estimator):
         counts = self.counts_.above(int(below))
         self.ledger_, self._fitted_params["ledger"] = None, False
         self.pruned_ = max(self.pruned_, int(below))
-        self._follow(counts, None)
+        self._follow(counts)
         return self
 
     def _batch(self, X: Any, y: Any) -> tuple[Corpus, Digests, Mask]:

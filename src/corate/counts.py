@@ -48,6 +48,7 @@ LABELS = (LABEL, FIRST_LABEL, LAST_LABEL)
 OUTSIDE = "\0"  # the value of every view beyond the sentence; no text has this character
 KEY_BITS = 63
 NEVER_COUNTED = "cannot subtract events that were never counted"
+FEW = 16  # a vocabulary this many times smaller than another is small
 MOST = 1 << 53  # counts up to here are exact as floating-point numbers, too
 
 
@@ -109,9 +110,13 @@ class Table:
         columns = [self.field(k) if m is None else m[self.field(k)] for k, m in enumerate(maps)]
         return _labelled(columns, self.n)
 
-    def rename(self, *maps: Ids) -> Table:
-        """The same events under other ids. The maps keep the order of ids, and so that of rows."""
-        ids = np.stack([m[self.field(k)] for k, m in enumerate(maps)], axis=1)
+    def rename(self, *maps: Ids | None) -> Table:
+        """The same events under other ids (None: the same ones); their order is to stay."""
+        if all(m is None for m in maps):
+            return self
+        ids = np.empty_like(self.ids)
+        for k, m in enumerate(maps):
+            ids[:, k] = self.field(k) if m is None else m[self.field(k)]
         return Table(ids, self.n)
 
     def is_sorted(self) -> bool:
@@ -123,30 +128,45 @@ class Table:
         return bool(differs.any(axis=1).all() and (above[row, first] < below[row, first]).all())
 
     def __add__(self, other: Table) -> Table:
-        ids = np.concatenate([self.ids, other.ids])
-        return Table.of(list(ids.T), np.concatenate([self.n, other.n]))
+        if len(other.n) > len(self.n):
+            return other + self
+        places, found = self.find(other.ids)
+        n = self.n.copy()
+        n[places[found]] += other.n[found]
+        return Table(self.ids, n)._insert(places[~found], other.ids[~found], other.n[~found])
 
     def __sub__(self, other: Table) -> Table:
         """Events of `other` taken away, all of which must be here."""
-        if not len(other.n):
+        places, found = self.find(other.ids)
+        if not found.all():
+            raise InputError(NEVER_COUNTED)
+        n = self.n.copy()
+        n[places] -= other.n
+        if (n[places] < 0).any():
+            raise InputError(NEVER_COUNTED)
+        return Table(self.ids[n > 0], n[n > 0])
+
+    def _insert(self, places: Tally, rows: Ids, n: Tally, kernel: str | None = None) -> Table:
+        """With rows put in before these places."""
+        if not len(rows):
             return self
-        if not len(self.n):
-            raise CorateError(NEVER_COUNTED)
-        highest = np.maximum(self.ids.max(axis=0), other.ids.max(axis=0)).tolist()
-        widths = [max(1, n.bit_length()) for n in highest]
-        if sum(widths) > KEY_BITS:
-            left = Table.of(list(np.concatenate([self.ids, other.ids]).T), np.concatenate([self.n, -other.n]))
-        else:
-            key, taken = pack(self.ids.T, widths), pack(other.ids.T, widths)
-            place = np.minimum(np.searchsorted(key, taken), len(key) - 1)
-            if (key[place] != taken).any():
-                raise CorateError(NEVER_COUNTED)
-            n = self.n.copy()
-            n[place] -= other.n
-            left = Table(self.ids[n != 0], n[n != 0])
-        if (left.n < 0).any():
-            raise CorateError(NEVER_COUNTED)
-        return left
+        if HAS_KERNELS and kernel != "numpy":
+            n_rows = len(self.n) + len(n)
+            made = Table(np.empty((n_rows, self.ids.shape[1]), np.int32), np.empty(n_rows, np.int64))
+            kernels.insert_rows(self.ids, self.n, rows, n, places, made.ids, made.n)
+            return made
+        return Table(np.insert(self.ids, places, rows, axis=0), np.insert(self.n, places, n))
+
+    def find(self, rows: Ids, kernel: str | None = None) -> tuple[Tally, npt.NDArray[np.bool_]]:
+        """Where each of some sorted rows is, or would have to be put; and whether it is here."""
+        if HAS_KERNELS and kernel != "numpy":
+            places, found = np.empty(len(rows), np.int64), np.empty(len(rows), np.uint8)
+            kernels.find_rows(self.ids, np.ascontiguousarray(rows), places, found)
+            return places, found.astype(bool)
+        both = np.concatenate([self.ids, rows])
+        rank = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)
+        mine, theirs = np.split(rank, [len(self.ids)])
+        return np.searchsorted(mine, theirs), np.isin(theirs, mine)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Table):
@@ -517,7 +537,7 @@ def _used(column: Column) -> npt.NDArray[np.bool_]:
     return np.bincount(column.codes, minlength=len(column.values)) > 0
 
 
-def _rename(counts: Counts, maps: Mapping[str, Ids]) -> dict[str, Table]:
+def _rename(counts: Counts, maps: Mapping[str, Ids | None]) -> dict[str, Table]:
     return {
         name: table.rename(*(maps[vocabulary_of(field)] for field in fields(name)))
         for name, table in counts.tables.items()
@@ -528,16 +548,35 @@ def _share_vocabularies(a: Counts, b: Counts) -> tuple[Counts, Counts]:
     """Both counts with ids into the union of their vocabularies."""
     if set(a.tables) != set(b.tables):
         raise CorateError(f"counts of different events do not add: {sorted(a.tables)} and {sorted(b.tables)}")
-    union = {key: sorted({*a.vocabularies[key], *b.vocabularies[key]}) for key in a.vocabularies}
-    index = {key: {value: i for i, value in enumerate(values)} for key, values in union.items()}
+    merged = {key: _merged(values, b.vocabularies[key]) for key, values in a.vocabularies.items()}
+    union = {key: values for key, (values, _, _) in merged.items()}
+    of_a = {key: maps for key, (_, maps, _) in merged.items()}
+    of_b = {key: maps for key, (_, _, maps) in merged.items()}
+    return (
+        Counts(union, _rename(a, of_a), a.n_sentences),
+        Counts(union, _rename(b, of_b), b.n_sentences),
+    )
 
-    def shared(counts: Counts) -> Counts:
-        if counts.vocabularies == union:
-            return counts
-        maps = {
-            key: np.fromiter((index[key][value] for value in values), np.int32, len(values))
-            for key, values in counts.vocabularies.items()
-        }
-        return Counts(union, _rename(counts, maps), counts.n_sentences)
 
-    return shared(a), shared(b)
+def _merged(a: Vocabulary, b: Vocabulary) -> tuple[Vocabulary, Ids | None, Ids | None]:
+    """The union of two sorted vocabularies, and the ids in it of the entries of each; None: as they are."""
+    if len(a) < len(b):
+        union, of_b, of_a = _merged(b, a)
+        return union, of_a, of_b
+    if a == b:
+        return a, None, None
+    few = FEW * len(b) < len(a)  # to look each of them up is then quicker than to hash all
+    known = set() if few else {*a}
+    new = [value for value in b if (place_of(value, a) < 0 if few else value not in known)]
+    union, of_a = a, None
+    if new:
+        union = sorted([*a, *new])  # two sorted runs, which are merged
+        before = np.array([bisect_left(a, value) for value in new])
+        own = np.arange(len(a))
+        of_a = (own + np.searchsorted(before, own, "right")).astype(np.int32)
+    if few:
+        places: Iterable[int] = (place_of(value, union) for value in b)
+    else:
+        index = dict(zip(union, range(len(union)), strict=True))
+        places = map(index.__getitem__, b)
+    return union, of_a, np.fromiter(places, np.int32, len(b))

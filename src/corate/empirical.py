@@ -164,7 +164,7 @@ class EmpiricalCRF(CountedModel):
         self._remember_params()
         self._follow(counts)
 
-    def _follow(self, counts: Counts, added: Counts | None = None) -> None:
+    def _follow(self, counts: Counts, changed: Counts | None = None, sign: int = 1) -> None:
         self.counts_ = counts
         self.classes_ = list(counts.labels)
         self._factors: EmpiricalFactors | None = None

@@ -37,8 +37,10 @@ from corate.counts import (
     Counts,
     Table,
     column_of,
+    fields,
     pack,
     starts_of_runs,
+    vocabulary_of,
 )
 from corate.errors import InputError
 from corate.lattice import Lattice, owners
@@ -57,6 +59,9 @@ PRIOR_COUNT = 0.1
 MOST_LABELS = 46_340  # pairs of labels fit into 32 bits
 PAIR_COUNT = 0.5
 BUCKETS = (1, 2, 4, 11, 101)  # a context's own count falls into one of six buckets: 0, 1, 2–3, 4–10, …
+
+# What rates make of tables of labels alone, and keep.
+DERIVED = ("prior", "log_prior", "pair", "start", "end", "triple", "n_values")
 
 
 def table_of(context: Context) -> str:
@@ -136,14 +141,16 @@ class ContextTables:
 
 def _native(group: Group, counts: Counts) -> kernels.Tables:
     tables = [counts.tables[table_of(context)] for context in group.contexts]
-    n_labels = np.int32(len(counts.labels))
     ids = [
-        np.column_stack([table.ids[:, :-2], table.field(-2) * n_labels + table.field(-1)])
-        if context.pair
-        else table.ids
+        _with_label_pair(table.ids, len(counts.labels)) if context.pair else table.ids
         for context, table in zip(group.contexts, tables, strict=True)
     ]
     return kernels.Tables(ids, [table.n for table in tables], group.widths)
+
+
+def _with_label_pair(ids: Ids, n_labels: int) -> Ids:
+    """Rows with two labels, as one number."""
+    return np.column_stack([ids[:, :-2], ids[:, -2] * np.int32(n_labels) + ids[:, -1]])
 
 
 class ColumnIds:
@@ -192,14 +199,41 @@ class Rates:
         self.of_pairs = Group([context for context in contexts if context.pair], [], bits)
         self._index: dict[str, dict[str, int]] = {} if like is None else like._index
         self._last: dict[str, ColumnIds] = {}  # the columns looked at last: two groups ask for the same
-        n = self._tally(LABEL, (self.n_labels,)) + PRIOR_COUNT
-        self.prior: Float = n / n.sum()
-        self.log_prior: Float = np.log(self.prior)
+        self._bits, self._n_changed = bits, 0
 
     def __getstate__(self) -> dict[str, Any]:
         """For copies: what can be made anew is left out."""
         kept = {name: value for name, value in self.__dict__.items() if name != "_native"}
-        return {**kept, "_last": {}}
+        return {**kept, "_last": {}, "_index": {}}
+
+    def follow(self, counts: Counts, changed: Counts, sign: int) -> bool:
+        """Go over to counts that differ by those that were added (sign 1) or taken away (−1).
+
+        Only what they touch is looked at. New values get ids behind the others'. False, and of no more
+        use, where labels have changed or there is too much that is new: rates are then to be made anew.
+        """
+        self._n_changed += changed.n_events
+        if not HAS_KERNELS or counts.labels != self.counts.labels or 2 * self._n_changed > counts.n_events:
+            return False
+        ids: dict[str, Ids] = {}
+        for source, values in changed.vocabularies.items():
+            index = self.index(source)
+            for value in values:
+                index.setdefault(value, len(index))
+            if len(index) > 1 << self._bits[source]:
+                return False
+            ids[source] = np.fromiter(map(index.__getitem__, values), np.int32, len(values))
+        for group in self._groups:
+            tables = self.native(group)[0]
+            for j, context in enumerate(group.contexts):
+                name = table_of(context)
+                renamed = changed.tables[name].rename(*(ids[vocabulary_of(field)] for field in fields(name)))
+                rows = _with_label_pair(renamed.ids, self.n_labels) if context.pair else renamed.ids
+                tables.add(j, rows, sign * renamed.n, group.widths[j])
+        self.counts, self._last = counts, {}
+        for name in DERIVED:
+            self.__dict__.pop(name, None)
+        return True
 
     def _table(self, name: str) -> Table:
         """A table of labels alone, with what is left out left out."""
@@ -217,6 +251,17 @@ class Rates:
         """The tables that NumPy looks values up in, with what is left out left out."""
         counts = self.counts if self._without is None else self.counts.without(self._without)
         return ContextTables(group, counts)
+
+    @cached_property
+    def prior(self) -> Float:
+        """P(y)."""
+        n = self._tally(LABEL, (self.n_labels,)) + PRIOR_COUNT
+        prior: Float = n / n.sum()
+        return prior
+
+    @cached_property
+    def log_prior(self) -> Float:
+        return np.log(self.prior)
 
     @cached_property
     def _native(self) -> dict[Group, tuple[kernels.Tables, kernels.Tables | None]]:

@@ -123,12 +123,13 @@ class Tagger(CountedModel):
         self._fitted_params["contexts"] = tuple(map(str, contexts))
         self.weights_ = weights
 
-    def _follow(self, counts: Counts, added: Counts | None = None) -> None:
+    def _follow(self, counts: Counts, changed: Counts | None = None, sign: int = 1) -> None:
         if counts.labels != self.classes_:
             self.weights_ = self.weights_.relabelled(self.classes_, counts.labels)
             self.classes_ = list(counts.labels)
         self.counts_ = counts
-        self._rates = None
+        if self._rates is not None and (changed is None or not self._rates.follow(counts, changed, sign)):
+            self._rates = None
 
     # On disk -----------------------------------------------------------------------------------------
 

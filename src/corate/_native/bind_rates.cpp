@@ -126,6 +126,12 @@ void bind_rates(nb::module_ &m) {
             tables.finish();
             new (made) Tables(std::move(tables));
         })
+        .def("add", [](Tables &tables, int64_t t, Codes ids, In<int64_t> counts, const std::vector<int32_t> &bits) {
+            require(t >= 0 && t < tables.n_tables(), "a table is out of range");
+            require(ids.shape(0) == counts.size(), "a count is needed for every row");
+            require(ids.shape(1) == bits.size() + 1 && !bits.empty(), "bits are needed for every field");
+            tables.add(t, ids.data(), counts.data(), int64_t(ids.shape(0)), int64_t(ids.shape(1)), bits.data());
+        })
         .def("rows", [](const Tables &tables, int64_t t, int64_t key) {
             require(t >= 0 && t < tables.n_tables(), "a table is out of range");
             std::vector<std::pair<int32_t, int64_t>> rows;

@@ -27,13 +27,9 @@ class Tables {
     void append(const int32_t *ids, const int64_t *counts, int64_t n_rows, int64_t n_fields, const int32_t *bits) {
         int32_t shift = 0;
         for (int64_t k = 1; k + 1 < n_fields; ++k) shift += bits[k];
-        Table table{int64_t(keys_.size()), shift, {}};
+        Table table{int64_t(keys_.size()), shift, {}, {}};
         for (int64_t r = 0; r < n_rows; ++r, ids += n_fields) {
-            int64_t key = 0;
-            for (int64_t k = 0; k + 1 < n_fields; ++k) {
-                if (ids[k] < 0 || ids[k] >> std::min(bits[k], 31)) throw std::invalid_argument("an id has too many bits");
-                key = (key << bits[k]) | ids[k];
-            }
+            const int64_t key = pack(ids, n_fields, bits);
             const bool first = int64_t(keys_.size()) == table.first;
             if (first || keys_.back().key != key) {
                 if (!first && keys_.back().key > key) throw std::invalid_argument("rows must be sorted");
@@ -61,6 +57,36 @@ class Tables {
         keys_.shrink_to_fit();
     }
 
+    // Adds to the counts of table t (or takes away from them) what sorted rows say. A key that changes gets new rows
+    // at the end, which `changed` leads to; its old ones are looked at no more.
+    void add(int64_t t, const int32_t *ids, const int64_t *counts, int64_t n_rows, int64_t n_fields, const int32_t *bits) {
+        for (int64_t r = 0, end; r < n_rows; r = end) {
+            const int64_t key = pack(ids + r * n_fields, n_fields, bits);
+            for (end = r + 1; end < n_rows && pack(ids + end * n_fields, n_fields, bits) == key;) ++end;
+            const int64_t old = find(t, key);
+            const int64_t last = old < 0 ? 0 : keys_[old + 1].first_row;
+            int64_t o = old < 0 ? 0 : keys_[old].first_row, total = 0;
+            std::vector<Row> merged;
+            auto push = [&](int32_t label, int64_t n) {
+                if (label < 0 || n < 0 || n > int64_t(UINT32_MAX)) throw std::invalid_argument("a count is beyond 32 bits, or a label negative");
+                most_label_ = std::max(most_label_, label);
+                total += n;
+                if (n > 0) merged.push_back({label, uint32_t(n)});
+            };
+            for (int64_t q = r; q < end || o < last;) {
+                const int32_t theirs = q < end ? ids[q * n_fields + n_fields - 1] : INT32_MAX;
+                const int32_t mine = o < last ? rows_[o].label : INT32_MAX;
+                push(std::min(mine, theirs), (mine <= theirs ? int64_t(rows_[o].count) : 0) + (theirs <= mine ? counts[q] : 0));
+                o += mine <= theirs;
+                q += theirs <= mine;
+            }
+            keys_.back() = {key, int64_t(rows_.size()), total};
+            tables_[t].changed[key] = merged.empty() ? -1 : int64_t(keys_.size()) - 1;
+            rows_.insert(rows_.end(), merged.begin(), merged.end());
+            keys_.push_back({-1, int64_t(rows_.size()), 0});
+        }
+    }
+
     int64_t n_tables() const { return int64_t(tables_.size()); }
     int32_t most_label() const { return most_label_; }
     const Key &key(int64_t k) const { return keys_[k]; }
@@ -78,6 +104,10 @@ class Tables {
 
     Search narrow(int64_t t, int64_t key) const {
         const Table &table = tables_[t];
+        if (!table.changed.empty()) {
+            const auto found = table.changed.find(key);
+            if (found != table.changed.end()) return found->second < 0 ? Search{} : Search{key, found->second, found->second + 1};
+        }
         const int64_t lead = key >> table.shift;
         if (key < 0 || lead + 1 >= int64_t(table.leads.size())) return {};
         const Search found{key, table.first + table.leads[lead], table.first + table.leads[lead + 1]};
@@ -101,7 +131,17 @@ class Tables {
         int64_t first;               // its first key
         int32_t shift;               // what a key is shifted by to give its leading field
         std::vector<uint32_t> leads; // of each leading field, the first key from `first` on
+        std::unordered_map<int64_t, int64_t> changed; // places of keys that were added to since; −1: nothing is left
     };
+
+    static int64_t pack(const int32_t *ids, int64_t n_fields, const int32_t *bits) {
+        int64_t key = 0;
+        for (int64_t k = 0; k + 1 < n_fields; ++k) {
+            if (ids[k] < 0 || ids[k] >> std::min(bits[k], 31)) throw std::invalid_argument("an id has too many bits");
+            key = (key << bits[k]) | ids[k];
+        }
+        return key;
+    }
 
     std::vector<Table> tables_;
     std::vector<Key> keys_;
