@@ -156,6 +156,20 @@ class CountedModel(Estimator):
     def __add__(self: Self, other: Self) -> Self:
         return merge(self, other)
 
+    def check_alike(self, other: CountedModel, ledger: bool = True) -> None:
+        """Refuse to be merged with a model of another class or of other parameters."""
+        if type(self) is not type(other):
+            raise InputError(f"a {type(self).__name__} and a {type(other).__name__} do not merge")
+        for name, value in self._fitted_params.items():
+            if name == "n_jobs" or (name == "ledger" and not ledger):
+                continue
+            if other._fitted_params[name] != value:
+                hint = ": ledger=False (--no-ledger) leaves it out" if name == "ledger" else ""
+                raise InputError(
+                    f"models with different {name} do not merge, "
+                    f"{value!r:.80} and {other._fitted_params[name]!r:.80}{hint}"
+                )
+
     def prune(self: Self, below: int = 2) -> Self:
         """Drop the events of contexts that were counted less than `below` times, and the ledger.
 
@@ -248,7 +262,7 @@ def merge(*models: Self, ledger: bool = True) -> Self:
         model._check_fitted()
     first = models[0]
     for other in models[1:]:
-        _check_alike(first, other, ledger)
+        first.check_alike(other, ledger)
     params = {**first._fitted_params, "n_jobs": first.n_jobs}
     params["ledger"] = params["ledger"] and ledger
     counts = add_up([model.counts_ for model in models])
@@ -263,20 +277,6 @@ def merge(*models: Self, ledger: bool = True) -> Self:
         merged.ledger_ = Ledger.of(np.concatenate(digests))
     merged._become(counts, *first._mean(models, shares, counts.labels))
     return merged
-
-
-def _check_alike(first: CountedModel, other: CountedModel, ledger: bool) -> None:
-    if type(first) is not type(other):
-        raise InputError(f"a {type(first).__name__} and a {type(other).__name__} do not merge")
-    for name, value in first._fitted_params.items():
-        if name == "n_jobs" or (name == "ledger" and not ledger):
-            continue
-        if other._fitted_params[name] != value:
-            hint = "; ledger=False (--no-ledger) leaves it out" if name == "ledger" else ""
-            raise InputError(
-                f"models with different {name} do not merge: "
-                f"{_short(value)} and {_short(other._fitted_params[name])}{hint}"
-            )
 
 
 def seen_columns(corpus: Corpus, contexts: Sequence[Context]) -> list[Column]:
@@ -309,7 +309,3 @@ def _text(corpus: Corpus, sentence: int) -> str:
     a, b = int(corpus.offsets[sentence]), int(corpus.offsets[sentence + 1])
     words = [corpus.words.values[code] for code in corpus.words.codes[a:b][:8].tolist()]
     return " ".join(words) + (" …" if b - a > 8 else "")
-
-
-def _short(value: Any) -> str:
-    return f"{value!r:.80}"

@@ -6,12 +6,13 @@
     (archive comment)  sha256 of all bytes before it
 
 Nothing is unpickled. Equal contents give equal bytes. A file is written beside its target, flushed to disk
-and moved into place, so the target is always one whole model: the old or the new.
+and moved into place, so the target is always one whole model: the old or the new. Who writes holds a lock.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import io
 import json
@@ -29,6 +30,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from corate import locks
 from corate.errors import ModelFileError
 
 FORMAT = "corate model"
@@ -112,7 +114,8 @@ def _npy(array: Array) -> Member:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file to write to that takes the place of `path` in one step, or not at all.
 
-    It is a temporary file in the same folder; then fsync, rename, fsync of the folder.
+    It is a temporary file in the same folder; then fsync, rename, fsync of the folder. What writers that were
+    killed have left there is removed.
     """
     try:
         path = path.resolve(strict=False)
@@ -121,23 +124,41 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     if path.exists() and not path.is_file():
         kind = "a directory" if path.is_dir() else "not a regular file"
         raise ModelFileError(f"{path}: {kind}: give the name of a file to write the model to")
-    temporary: str | None = None
+    temporary: Path | None = None
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name[:40]}.", suffix=".tmp", dir=path.parent)
-        with os.fdopen(descriptor, "w+b") as file:
-            os.fchmod(descriptor, _mode(path))
-            yield file
-            file.flush()
-            os.fsync(descriptor)
-        Path(temporary).replace(path)
+        with locks.held(path):
+            temporary, file = _temporary(path)
+            with file:
+                os.fchmod(file.fileno(), _mode(path))
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+                # Before it is closed, which ends the lock that tells it from what a killed writer has left.
+                temporary.replace(path)
+            _sync_folder(path.parent)
     except BaseException as error:
         if temporary is not None:
             with contextlib.suppress(OSError):
-                Path(temporary).unlink()
+                temporary.unlink()
         if isinstance(error, OSError):
             raise ModelFileError(f"{path}: cannot be written: {error.strerror}") from error
         raise
-    _sync_folder(path.parent)
+
+
+def _temporary(path: Path) -> tuple[Path, BinaryIO]:
+    """A new file beside the one that it is to replace, locked; those that nobody has locked are removed."""
+    prefix, suffix = f".{path.name[:40]}.", ".tmp"
+    with os.scandir(path.parent) as entries:
+        left = [Path(e.path) for e in entries if e.name.startswith(prefix) and e.name.endswith(suffix)]
+    for stray in left:
+        locks.remove_unlocked(stray)
+    while True:
+        descriptor, name = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=path.parent)
+        file = os.fdopen(descriptor, "w+b")
+        locks.lock(descriptor)
+        if os.fstat(descriptor).st_nlink:  # nobody took it for a stray before it was locked
+            return Path(name), file
+        file.close()
 
 
 def _mode(path: Path) -> int:
@@ -150,12 +171,17 @@ def _mode(path: Path) -> int:
 
 
 def _sync_folder(folder: Path) -> None:
-    with contextlib.suppress(OSError):  # some file systems cannot; the rename itself has happened
+    try:
         descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    except OSError:  # some folders may be written to and not read; the rename itself has happened
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some file systems cannot
+            raise
+    finally:
+        os.close(descriptor)
 
 
 # Reading ---------------------------------------------------------------------------------------------

@@ -19,9 +19,13 @@ from corate import __version__
 from corate.cli.demo import demo
 from corate.cli.eval import eval_
 from corate.cli.explain import explain
+from corate.cli.forget import forget
 from corate.cli.inspect import inspect
+from corate.cli.merge import merge
+from corate.cli.prune import prune
 from corate.cli.tag import tag
 from corate.cli.train import train
+from corate.cli.update import update
 from corate.errors import CorateError
 
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
@@ -46,7 +50,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (train, tag, eval_, explain, inspect, demo):
+for command in (train, tag, eval_, explain, inspect, update, forget, merge, prune, demo):
     cli.add_command(command)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from corate.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 FORMAT_NAMES = ("conll", "conllu", "wordtag", "jsonl", "text")
+NAME_BYTES = 255  # what file systems allow
 SCHEME_NAMES = ("IOB1", "IOB2", "IOBES", "BILOU")
 
 
@@ -60,6 +64,33 @@ def model_option(command: Command) -> Command:
     return click.option(
         "-m", "--model", "model_path", required=True, metavar="MODEL", help="Model file, from corate train."
     )(command)
+
+
+def check_target(path: Path) -> None:
+    """Fail before the work rather than after it, and never replace a file that is not a model."""
+    from corate.modelfile import is_model
+
+    if str(path) == "-":
+        raise InputError("a model is not written to standard output: give the name of a file", str(path))
+    if path.is_dir():
+        raise InputError("is a directory: give the name of a file to write the model to", str(path))
+    if not path.parent.is_dir():
+        raise InputError(f"the folder {str(path.parent)!r} does not exist: create it first", str(path))
+    if not os.access(path.parent, os.W_OK):
+        raise InputError(f"no permission to write into the folder {str(path.parent)!r}", str(path))
+    if path.is_symlink() and not path.exists():
+        raise InputError("a link that leads nowhere: give another name for the model", str(path))
+    if len(os.fsencode(path.name)) > NAME_BYTES:
+        raise InputError(f"the name is longer than {NAME_BYTES} bytes: give a shorter one", str(path))
+    if path.exists():
+        if not path.is_file():
+            raise InputError("not a regular file: give another name for the model", str(path))
+        if path.stat().st_size and not is_model(path):
+            raise InputError("exists and is not a model: remove it, or give another name", str(path))
+
+
+def quiet_option(command: Command) -> Command:
+    return click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")(command)
 
 
 def threads_option(command: Command) -> Command:

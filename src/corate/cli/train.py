@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -12,12 +11,18 @@ from typing import Any
 
 import click
 
-from corate.cli.common import console, format_options, label_option, megabytes, plural, threads_option
-from corate.errors import InputError
+from corate.cli.common import (
+    check_target,
+    console,
+    format_options,
+    label_option,
+    megabytes,
+    plural,
+    quiet_option,
+    threads_option,
+)
 
 Advance = Callable[[int], Any]
-
-NAME_BYTES = 255  # what file systems allow
 
 # What --model stands for: the class's parameter `unknown`.
 MODELS = {"ep1": "mean", "ecrn": "signature"}
@@ -68,10 +73,15 @@ MODELS = {"ep1": "mean", "ecrn": "signature"}
     help="ecrn, ep1: exponent at unknown words (1); auto chooses it on --held-out.",
 )
 @click.option("--held-out", metavar="FILE", help="Labelled text for --mu-oov auto.")
+@click.option(
+    "--no-ledger",
+    is_flag=True,
+    help="Keep no digests of the sentences: smaller, but update and forget cannot tell what was learned.",
+)
 @format_options
 @label_option
 @threads_option
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
+@quiet_option
 def train(
     files: tuple[str, ...],
     model_path: str,
@@ -83,6 +93,7 @@ def train(
     words_only: bool,
     mu_oov: str | None,
     held_out: str | None,
+    no_ledger: bool,
     format_: str | None,
     encoding: str,
     label: str | None,
@@ -115,7 +126,7 @@ def train(
             raise click.UsageError("--words-only is for --model tagger; the others look at words anyway")
         contexts = WORDS
     model = _model(kind, weights, pair, contexts, mu_oov, held_out)
-    model.set_params(n_jobs=threads)
+    model.set_params(n_jobs=threads, ledger=not no_ledger)
     held = {"held_out": read_corpus(held_out, format_, label=label, encoding=encoding)} if held_out else {}
     started = time.perf_counter()
     show = sys.stderr.isatty() and not quiet
@@ -147,29 +158,6 @@ def _model(
     if weights:
         raise click.UsageError("--weights is for --model tagger")
     return EmpiricalCRF(MODELS[kind], pair or "label", contexts or SPELLING, _mu_oov(mu_oov or "1", held_out))
-
-
-def check_target(path: Path) -> None:
-    """Fail before the work rather than after it, and never replace a file that is not a model."""
-    from corate.modelfile import is_model
-
-    if str(path) == "-":
-        raise InputError("a model is not written to standard output: give the name of a file", str(path))
-    if path.is_dir():
-        raise InputError("is a directory: give the name of a file to write the model to", str(path))
-    if not path.parent.is_dir():
-        raise InputError(f"the folder {str(path.parent)!r} does not exist: create it first", str(path))
-    if not os.access(path.parent, os.W_OK):
-        raise InputError(f"no permission to write into the folder {str(path.parent)!r}", str(path))
-    if path.is_symlink() and not path.exists():
-        raise InputError("a link that leads nowhere: give another name for the model", str(path))
-    if len(os.fsencode(path.name)) > NAME_BYTES:
-        raise InputError(f"the name is longer than {NAME_BYTES} bytes: give a shorter one", str(path))
-    if path.exists():
-        if not path.is_file():
-            raise InputError("not a regular file: give another name for the model", str(path))
-        if path.stat().st_size and not is_model(path):
-            raise InputError("exists and is not a model: remove it, or give another name", str(path))
 
 
 def _mu_oov(text: str, held_out: str | None) -> float | None:

@@ -1,0 +1,59 @@
+"""corate merge: one model of several."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from corate.cli.changes import force_option, load_counted, tell
+from corate.cli.common import check_target, megabytes, plural, quiet_option
+from corate.errors import CorateError, InputError
+
+
+@click.command(short_help="Make one model of several.")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...")
+@click.option("-o", "--output", required=True, metavar="FILE", help="Model file to write.")
+@click.option("--no-ledger", is_flag=True, help="Leave out which sentences were learned.")
+@force_option("Merge models of which one has learned nothing that the others have not.")
+@quiet_option
+def merge(models: tuple[str, ...], output: str, no_ledger: bool, force: bool, quiet: bool) -> None:
+    """Add models up: the result has the counts of one that is trained on all their sentences.
+
+    No text is needed. The models must be of one kind, with the same contexts and options. Fitted weights
+    become their mean, by the number of tokens behind each.
+
+    \b
+    Example:
+      corate merge hospital-a.model hospital-b.model -o both.model
+    """
+    from corate.counted import merge as merged_of
+    from corate.ledger import Ledger
+
+    check_target(Path(output))
+    loaded = [load_counted(path) for path in models]
+    known: Ledger | None = None
+    for path, model in zip(models, loaded, strict=True):
+        if model.ledger_ is None:
+            continue
+        if known is not None and not force and known.known(model.ledger_.digests).all():
+            raise InputError(
+                f"all {plural(len(model.ledger_), 'sentence')} of it are in the models before it: "
+                "--force counts them again",
+                path,
+            )
+        known = model.ledger_ if known is None else known + model.ledger_
+    for path, model in zip(models[1:], loaded[1:], strict=True):
+        try:
+            loaded[0].check_alike(model, ledger=not no_ledger)
+        except CorateError as error:
+            raise InputError(f"{error} ({models[0]})", path) from error
+    made = merged_of(*loaded, ledger=not no_ledger)
+    made.save(output)
+    if sys.stderr.isatty() and not quiet:
+        counts = made.counts_
+        tell(
+            f"{output}  {plural(counts.n_sentences, 'sentence')}, {plural(counts.n_tokens, 'token')}, "
+            f"{plural(len(counts.labels), 'label')} of {plural(len(models), 'model')}, {megabytes(output)}"
+        )

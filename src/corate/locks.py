@@ -1,0 +1,104 @@
+"""Locks on model files: of two processes that change the same model, the second waits for the first.
+
+    with locked(path):          # load, change and save, and nothing that others save in between is lost
+        model = load(path)
+        model.partial_fit(X, y).save(path)
+
+A lock is the operating system's (flock) and ends with the process that holds it, however it ends. It is on
+the file itself, so that nothing is left lying about; since a save puts another file in its place, whoever
+has waited looks again whether what it has locked is still the model.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from corate.errors import ModelFileError
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - a system without flock: writers are not kept apart there
+    fcntl = None  # type: ignore[assignment]
+
+_mine = threading.local()  # .paths: what this thread has locked
+
+CANNOT = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)  # some file systems
+
+
+@contextlib.contextmanager
+def locked(path: str | os.PathLike[str], waiting: Callable[[], object] | None = None) -> Iterator[None]:
+    """Keep other writers from a model file until the block is done; if it has to wait, call `waiting`."""
+    try:
+        target = Path(path).resolve()
+    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a NUL
+        raise ModelFileError(f"{path}: cannot be read: {error}") from error
+    with held(target, waiting, must_exist=True):
+        yield
+
+
+@contextlib.contextmanager
+def held(path: Path, waiting: Callable[[], object] | None = None, must_exist: bool = False) -> Iterator[None]:
+    """The same, for a file that need not be there, and that this thread may have locked already."""
+    paths: set[Path] = _mine.__dict__.setdefault("paths", set())
+    descriptor = None if path in paths else _open_locked(path, waiting, must_exist)
+    if descriptor is None:
+        yield
+        return
+    paths.add(path)
+    try:
+        yield
+    finally:
+        paths.discard(path)
+        os.close(descriptor)
+
+
+def _open_locked(path: Path, waiting: Callable[[], object] | None, must_exist: bool) -> int | None:
+    while True:
+        try:
+            descriptor = os.open(path, os.O_RDONLY)
+        except OSError as error:
+            if must_exist:
+                raise ModelFileError(f"{path}: cannot be read: {error.strerror}") from error
+            return None
+        try:
+            lock(descriptor, waiting)
+            if os.path.samestat(os.fstat(descriptor), path.stat()):
+                return descriptor
+        except FileNotFoundError:
+            pass
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+def lock(descriptor: int, waiting: Callable[[], object] | None = None) -> None:
+    """Lock an open file, once nobody else has; where the file system cannot, do without."""
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        if waiting is not None:
+            waiting()
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    except OSError as error:
+        if error.errno not in CANNOT:
+            raise
+
+
+def remove_unlocked(path: Path) -> None:
+    """Remove a file that no writer has locked: one that was killed has left it."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            if fcntl is not None:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
+        finally:
+            os.close(descriptor)
