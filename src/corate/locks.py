@@ -37,15 +37,17 @@ def locked(path: str | os.PathLike[str], waiting: Callable[[], object] | None = 
         target = Path(path).resolve()
     except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a NUL
         raise ModelFileError(f"{path}: cannot be read: {error}") from error
-    with held(target, waiting, must_exist=True):
+    if not target.exists():
+        raise ModelFileError(f"{path}: cannot be read: {os.strerror(errno.ENOENT)}")
+    with held(target, waiting):
         yield
 
 
 @contextlib.contextmanager
-def held(path: Path, waiting: Callable[[], object] | None = None, must_exist: bool = False) -> Iterator[None]:
+def held(path: Path, waiting: Callable[[], object] | None = None) -> Iterator[None]:
     """The same, for a file that need not be there, and that this thread may have locked already."""
     paths: set[Path] = _mine.__dict__.setdefault("paths", set())
-    descriptor = None if path in paths else _open_locked(path, waiting, must_exist)
+    descriptor = None if path in paths else _open_locked(path, waiting)
     if descriptor is None:
         yield
         return
@@ -57,13 +59,11 @@ def held(path: Path, waiting: Callable[[], object] | None = None, must_exist: bo
         os.close(descriptor)
 
 
-def _open_locked(path: Path, waiting: Callable[[], object] | None, must_exist: bool) -> int | None:
+def _open_locked(path: Path, waiting: Callable[[], object] | None) -> int | None:
     while True:
         try:
             descriptor = os.open(path, os.O_RDONLY)
-        except OSError as error:
-            if must_exist:
-                raise ModelFileError(f"{path}: cannot be read: {error.strerror}") from error
+        except OSError:  # it is not there, or not to be read: whoever tries that will say so
             return None
         try:
             lock(descriptor, waiting)
