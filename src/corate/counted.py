@@ -179,6 +179,8 @@ class CountedModel(Estimator):
         if not isinstance(below, (int, np.integer)) or below < 2:
             raise InputError(f"below={below!r}: give a whole number from 2")
         counts = self.counts_.above(int(below))
+        if not counts.n_tokens:
+            raise InputError(f"below={below!r}: nothing would be left of the model, give a smaller number")
         self.ledger_, self._fitted_params["ledger"] = None, False
         self.pruned_ = max(self.pruned_, int(below))
         self._follow(counts)

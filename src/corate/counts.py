@@ -119,6 +119,10 @@ class Table:
             ids[:, k] = self.field(k) if m is None else m[self.field(k)]
         return Table(ids, self.n)
 
+    def only(self, chosen: npt.NDArray[np.bool_]) -> Table:
+        """Some of the rows."""
+        return Table(self.ids[chosen], self.n[chosen])
+
     def is_sorted(self) -> bool:
         """Whether every row is greater than the one before it."""
         above, below = self.ids[:-1], self.ids[1:]
@@ -144,7 +148,7 @@ class Table:
         n[places] -= other.n
         if (n[places] < 0).any():
             raise InputError(NEVER_COUNTED)
-        return Table(self.ids[n > 0], n[n > 0])
+        return Table(self.ids, n).only(n > 0)
 
     def _insert(self, places: Tally, rows: Ids, n: Tally, kernel: str | None = None) -> Table:
         """With rows put in before these places."""
@@ -276,7 +280,7 @@ class Counts:
         return used
 
     def __add__(self, other: Counts) -> Counts:
-        left, right = _share_vocabularies(self, other)
+        left, right = share_vocabularies(self, other)
         tables = {name: table + right.tables[name] for name, table in left.tables.items()}
         return Counts(left.vocabularies, tables, self.n_sentences + other.n_sentences)
 
@@ -293,16 +297,21 @@ class Counts:
         return Counts(kept, _rename(self, maps), self.n_sentences)
 
     def above(self, least: int) -> Counts:
-        """Without the events of contexts that were counted less often; those of labels alone stay."""
+        """Without the events of contexts that were counted less often; those of labels alone stay, unless
+        nothing else tells how often their labels are."""
         tables = {
-            name: Table(table.ids[table.n >= least], table.n[table.n >= least]) if atoms_of(name) else table
+            name: table.only(table.n >= least) if atoms_of(name) else table
             for name, table in self.tables.items()
         }
+        if LABEL not in tables:
+            left = np.isin(np.arange(len(self.labels)), tables[WORD_LABEL].field(-1))
+            pairs = tables[LABEL_PAIR]
+            tables[LABEL_PAIR] = pairs.only(left[pairs.field(0)] & left[pairs.field(1)])
         return Counts(self.vocabularies, tables, self.n_sentences).pruned()
 
     def without(self, other: Counts) -> Counts:
         """`self - other` with the vocabularies of `self`, so that ids stay what they are."""
-        left, right = _share_vocabularies(self, other)
+        left, right = share_vocabularies(self, other)
         if self.n_sentences < other.n_sentences:
             raise CorateError(NEVER_COUNTED)
         tables = {name: table - right.tables[name] for name, table in left.tables.items()}
@@ -425,6 +434,17 @@ class Events:
             ids = map(index.get, values, repeat(-1))  # −1 for a value that does not occur
             self.ids[atom.source] = np.fromiter(ids, np.int32, len(values))
 
+    def rename(self, vocabularies: Mapping[str, Vocabulary]) -> None:
+        """Go over to the ids of other vocabularies, which have all the values of these."""
+        for source, ids in {**self.ids, LABEL: self.label}.items():
+            index = {value: i for i, value in enumerate(vocabularies[source])}
+            places = np.array([index[value] for value in self.vocabularies[source]] + [-1], np.int32)
+            if source == LABEL:
+                self.label = places[ids]
+            else:
+                self.ids[source] = places[ids]
+        self.vocabularies = {source: vocabularies[source] for source in self.vocabularies}
+
     def count(self, first: int = 0, last: int | None = None) -> Counts:
         """Counts of sentences first … last − 1, with the vocabularies of the whole corpus."""
         offsets = self.corpus.offsets[first : None if last is None else last + 1]
@@ -544,7 +564,7 @@ def _rename(counts: Counts, maps: Mapping[str, Ids | None]) -> dict[str, Table]:
     }
 
 
-def _share_vocabularies(a: Counts, b: Counts) -> tuple[Counts, Counts]:
+def share_vocabularies(a: Counts, b: Counts) -> tuple[Counts, Counts]:
     """Both counts with ids into the union of their vocabularies."""
     if set(a.tables) != set(b.tables):
         raise CorateError(f"counts of different events do not add: {sorted(a.tables)} and {sorted(b.tables)}")

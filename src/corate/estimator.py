@@ -237,6 +237,10 @@ class Estimator(ABC):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file; an existing one is replaced only when the new one is whole."""
+        modelfile.write(Path(path), self._contents())
+
+    def _contents(self) -> modelfile.Contents:
+        """What is in the model file."""
         self._check_fitted()
         state = self._state()
         for value in chain.from_iterable(state.texts.values()):
@@ -244,7 +248,7 @@ class Estimator(ABC):
                 raise InputError(f"{value!r:.60} is no valid text (half of a surrogate pair): not saved")
         params = {name: value for name, value in self._fitted_params.items() if name != "n_jobs"}
         header = {"model": type(self).__name__, "params": params, **state.header}
-        modelfile.write(Path(path), modelfile.Contents(header, state.texts, state.arrays))
+        return modelfile.Contents(header, state.texts, state.arrays)
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -59,6 +59,12 @@ Member = list[bytes | memoryview]  # pieces that make up its bytes, so that arra
 
 def write(path: Path, contents: Contents) -> None:
     """Write a model file, or leave what is there untouched."""
+    with replacing(path) as file:
+        write_to(file, contents)
+
+
+def write_to(file: BinaryIO, contents: Contents) -> None:
+    """The bytes of a model file; equal contents give equal ones."""
     members: dict[str, Member] = {f"{name}.json": [_json(values)] for name, values in contents.texts.items()}
     members |= {f"{name}.npy": _npy(array) for name, array in contents.arrays.items()}
     members = dict(sorted(members.items()))
@@ -68,8 +74,7 @@ def write(path: Path, contents: Contents) -> None:
         "header": contents.header,
         "members": {name: {"sha256": _digest(pieces)} for name, pieces in members.items()},
     }
-    with replacing(path) as file:
-        write_archive(file, {MANIFEST: [_json(manifest)], **members})
+    write_archive(file, {MANIFEST: [_json(manifest)], **members})
 
 
 def write_archive(file: BinaryIO, members: Mapping[str, Member]) -> None:

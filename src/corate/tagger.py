@@ -78,6 +78,8 @@ class Tagger(CountedModel):
         self.ledger = ledger
         self.n_jobs = n_jobs
 
+    _rates: Rates | None  # derived from the counts; None where they have changed since
+
     # Training ----------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, progress: fitting.Progress | None = None) -> Tagger:
@@ -105,6 +107,26 @@ class Tagger(CountedModel):
         """Like `fit`, for sentences that arrive piece by piece."""
         return self.fit(Corpus.join(list(chunks)), progress=progress)
 
+    def refit(self, X: Any, y: Any = None, progress: fitting.Progress | None = None) -> Tagger:
+        """Fit the weights again, on sentences that the model has learned; its counts stay as they are.
+
+        The model keeps no text: after many updates, give it much of what it was taught. With all of it, in
+        the order of training, the model becomes the one that `fit` would make.
+        """
+        corpus, digests, _ = self._batch(X, y)
+        if self._fitted_params["weights"] != "fitted":
+            raise InputError("the model has fixed weights: there is nothing to fit")
+        if self.pruned_:
+            raise InputError("the model was pruned: its counts do not know all of the sentences any more")
+        if self.ledger_ is not None and not self.ledger_.known(digests).all():
+            raise InputError("some of the sentences were never learned: weights are fitted on what was")
+        events = Events(corpus, tuple(self.counts_.tables))
+        self.counts_.without(events.count().pruned())  # which raises an error if they are not part of it
+        events.rename(self.counts_.vocabularies)
+        self._rates = rates = Rates(self.counts_, self._contexts)
+        self.weights_ = fitting.fit(events, rates, self._n_threads(), progress)
+        return self
+
     def _templates(self, corpus: Corpus) -> list[Context]:
         if self.contexts is None:
             return default_contexts(corpus)
@@ -116,7 +138,7 @@ class Tagger(CountedModel):
 
     def _settle(self, rates: Rates, contexts: Sequence[Context], weights: Weights) -> None:
         self.counts_ = rates.counts
-        self._rates: Rates | None = rates
+        self._rates = rates
         self.classes_ = list(rates.counts.labels)
         self._contexts = list(contexts)
         self._remember_params()

@@ -17,12 +17,14 @@ import click
 
 from corate import __version__
 from corate.cli.demo import demo
+from corate.cli.diff import diff
 from corate.cli.eval import eval_
 from corate.cli.explain import explain
 from corate.cli.forget import forget
 from corate.cli.inspect import inspect
 from corate.cli.merge import merge
 from corate.cli.prune import prune
+from corate.cli.refit import refit
 from corate.cli.tag import tag
 from corate.cli.train import train
 from corate.cli.update import update
@@ -50,7 +52,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (train, tag, eval_, explain, inspect, update, forget, merge, prune, demo):
+for command in (train, tag, eval_, explain, inspect, update, forget, merge, diff, refit, prune, demo):
     cli.add_command(command)
 
 

@@ -61,9 +61,18 @@ def valid_spans(scheme: str | None) -> Constraints | None:
 
 
 def model_option(command: Command) -> Command:
-    return click.option(
-        "-m", "--model", "model_path", required=True, metavar="MODEL", help="Model file, from corate train."
-    )(command)
+    return optional_model_option(required=True)(command)
+
+
+def optional_model_option(
+    required: bool = False, text: str = "Model file, from corate train."
+) -> Callable[[Command], Command]:
+    def with_model(command: Command) -> Command:
+        return click.option("-m", "--model", "model_path", required=required, metavar="MODEL", help=text)(
+            command
+        )
+
+    return with_model
 
 
 def check_target(path: Path) -> None:

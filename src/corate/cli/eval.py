@@ -12,7 +12,7 @@ from corate.cli.common import (
     console,
     format_options,
     label_option,
-    model_option,
+    optional_model_option,
     plural,
     table,
     threads_option,
@@ -24,12 +24,27 @@ from corate.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from corate.corpus import Corpus
+    from corate.counted import CountedModel
     from corate.evaluate import Evaluation
 
 
 @click.command("eval")
 @click.argument("file", metavar="FILE")
-@model_option
+@optional_model_option(
+    text="Model file, from corate train. With --folds, one whose kind and options are taken."
+)
+@click.option(
+    "--folds",
+    metavar="K",
+    type=click.IntRange(2),
+    help="Train on FILE instead, and label each of K parts of it with the counts of the others.",
+)
+@click.option(
+    "--weights",
+    type=click.Choice(["fitted", "fixed"]),
+    help="--folds: weights of the model; fitted ones (the default) have seen all parts.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
 @click.option("--conlleval", "as_conlleval", is_flag=True, help="The text that conlleval prints.")
 @click.option(
@@ -48,7 +63,9 @@ if TYPE_CHECKING:
 @threads_option
 def eval_(
     file: str,
-    model_path: str,
+    model_path: str | None,
+    folds: int | None,
+    weights: str | None,
     as_json: bool,
     as_conlleval: bool,
     scheme: str,
@@ -61,6 +78,9 @@ def eval_(
 ) -> None:
     """Label FILE with a model and compare with the labels that it has.
 
+    With --folds no model is needed: one is trained on FILE, once, and every part of FILE is labelled after
+    its counts have been subtracted. With fixed weights the figures are those of as many trainings.
+
     Accuracy overall, on known and on unknown words (those that training did not have); precision, recall and
     F1 of spans where labels are of the form B-PER.
 
@@ -68,6 +88,7 @@ def eval_(
     Example:
       corate eval -m pos.model test.conll
       corate eval -m ner.model ned.testb --json | jq .f1
+      corate eval --folds 5 --weights fixed train.conll
     """
     from corate.corpus import Corpus
     from corate.estimator import load
@@ -76,21 +97,57 @@ def eval_(
 
     if as_json and as_conlleval:
         raise click.UsageError("--json and --conlleval do not go together: choose one")
-    crf = load(model_path)
-    crf.set_params(n_jobs=threads)
+    if folds is None and weights is not None:
+        raise click.UsageError("--weights is for --folds: a model file has its own")
     sentences = [s for s in read(file, format_, label=label, encoding=encoding) if len(s)]
-    words = [sentence.words for sentence in sentences]
     gold = [sentence.labels or [] for sentence in sentences]
-    predicted = crf.predict(Corpus.from_sentences(sentences), valid_spans(valid))
-    if not {y for labels in gold for y in labels} & set(crf.classes_):
-        raise InputError(f"{file} and {model_path} have no label in common: is --label right?")
-    result = evaluate(gold, predicted, words, crf.known_words(), None if scheme == "none" else scheme)
+    words = [sentence.words for sentence in sentences]
+    spans = None if scheme == "none" else scheme
+    if folds is not None:
+        corpus = Corpus.from_sentences(sentences).before_label(label)
+        predicted, known = _folds(corpus, folds, model_path, weights, valid, threads)
+        # Which words are known is another matter in every fold: say it of each token.
+        marked = [[str(w in fold) for w in each] for each, fold in zip(words, known, strict=True)]
+        result = evaluate(gold, predicted, marked, {str(True)}, spans)
+    elif model_path is None:
+        raise click.UsageError("-m MODEL is missing, or --folds K")
+    else:
+        crf = load(model_path)
+        crf.set_params(n_jobs=threads)
+        predicted = crf.predict(Corpus.from_sentences(sentences), valid_spans(valid))
+        if not {y for labels in gold for y in labels} & set(crf.classes_):
+            raise InputError(f"{file} and {model_path} have no label in common: is --label right?")
+        result = evaluate(gold, predicted, words, crf.known_words(), spans)
     if as_json:
         click.echo(json.dumps(result.to_json(), ensure_ascii=False))
     elif as_conlleval:
         click.echo(conlleval(result))
     else:
         _print(console(), result, errors)
+
+
+def _folds(
+    corpus: Corpus, n_folds: int, like: str | None, weights: str | None, valid: str | None, threads: int
+) -> tuple[list[list[str]], list[set[str]]]:
+    """Labels of every sentence by a model of the other folds, and the words that it knew."""
+    from corate.cli.changes import load_counted
+    from corate.folds import label_folds
+    from corate.tagger import Tagger
+
+    model: CountedModel = Tagger()
+    if like is not None:
+        model = load_counted(like)
+        model = type(model)(**model.get_params())
+    if weights is not None and not isinstance(model, Tagger):
+        raise click.UsageError(f"--weights is for the Tagger, and {like} holds another model")
+    model.set_params(n_jobs=threads, ledger=False, **({} if weights is None else {"weights": weights}))
+    model.fit(corpus)
+    labels: list[list[str]] = []
+    known: list[set[str]] = []
+    for fold in label_folds(model, corpus, n_folds, valid_spans(valid)):
+        labels += fold.labels
+        known += [fold.known_words] * (fold.last - fold.first)
+    return labels, known
 
 
 def _print(out: Console, result: Evaluation, n_errors: int) -> None:
