@@ -10,8 +10,9 @@ import pytest
 README = Path(__file__).parent.parent / "README.md"
 
 
-def test_the_python_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (block,) = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+@pytest.mark.parametrize("document", [README, README.parent / "docs" / "changing.md"], ids=lambda d: d.name)
+def test_the_python_of_documents(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", document.read_text(encoding="utf-8"), re.DOTALL)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     exec(block, names)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from corate.estimator import load
     from corate.evaluate import Evaluation
     from corate.formats import read, read_corpus
+    from corate.locks import locked
     from corate.sample import load_sample
     from corate.tagger import Tagger
     from corate.templates import read_contexts
@@ -48,6 +49,7 @@ _ROOMS = {
     "load": "estimator",
     "merge": "counted",
     "load_sample": "sample",
+    "locked": "locks",
     "read": "formats",
     "read_contexts": "templates",
     "read_corpus": "formats",
@@ -67,6 +69,7 @@ __all__ = [
     "Tagger",
     "load",
     "load_sample",
+    "locked",
     "merge",
     "read",
     "read_contexts",
