@@ -136,7 +136,7 @@ void bind_rates(nb::module_ &m) {
             require(t >= 0 && t < tables.n_tables(), "a table is out of range");
             std::vector<std::pair<int32_t, int64_t>> rows;
             const int64_t k = key < 0 ? -1 : tables.find(t, key);
-            for (int64_t r = k < 0 ? 0 : tables.key(k).first_row; k >= 0 && r < tables.key(k + 1).first_row; ++r)
+            for (int64_t r = k < 0 ? 0 : tables.value(k).first_row; k >= 0 && r < tables.value(k + 1).first_row; ++r)
                 rows.emplace_back(tables.row(r)->label, tables.row(r)->count);
             return rows;
         });
@@ -212,6 +212,7 @@ void bind_rates(nb::module_ &m) {
         nb::gil_scoped_release release;
         struct Kernel {
             LogRates rates;
+            std::vector<int64_t> which;
             std::vector<const double *> given;
             std::vector<double> prob;
         };
@@ -220,14 +221,17 @@ void bind_rates(nb::module_ &m) {
             kernel.rates.contexts = &contexts, kernel.rates.tokens = &tokens;
             kernel.rates.prior = prior.data(), kernel.rates.log_prior = log_prior.data(), kernel.rates.alpha = alpha;
             const int64_t begin = sentences.data()[s], end = sentences.data()[s + 1];
-            for (int64_t i = begin; i < end; ++i) {
-                const int64_t c = positions.data()[i], n = positions.data()[i + 1] - c;
-                if (skip_single && n == 1) continue;
+            kernel.which.clear();
+            for (int64_t i = begin; i < end; ++i)
+                if (!skip_single || positions.data()[i + 1] - positions.data()[i] != 1) kernel.which.push_back(i);
+            kernel.rates.look_up(kernel.which.data(), int64_t(kernel.which.size()), begin, end);
+            for (size_t t = 0; t < kernel.which.size(); ++t) {
+                const int64_t i = kernel.which[t], c = positions.data()[i], n = positions.data()[i + 1] - c;
                 kernel.prob.resize(n * n_own);
                 kernel.given.resize(n);
                 for (int64_t k = 0; k < n && n_given > 0; ++k)
                     kernel.given[k] = given.data() + sources.data()[c + k] * n_given;
-                kernel.rates(i, begin, end, labels.data() + c, n, kernel.given.data(), kernel.prob.data(),
+                kernel.rates(int64_t(t), labels.data() + c, n, kernel.given.data(), kernel.prob.data(),
                              rates.data() + c * n_own, buckets.data() + i * n_own);
             }
         });
@@ -249,13 +253,23 @@ void bind_rates(nb::module_ &m) {
         require(x.n_positions == tokens.n_tokens, "a position is needed for every token");
         require(int64_t(rates.size()) == x.n_edge_scores * contexts.n_contexts, "`rates` needs a place for every edge and context");
         nb::gil_scoped_release release;
-        for_each_sentence<PairLogRates>(x.n_sentences, n_threads, [&](PairLogRates &kernel, int64_t s) {
-            kernel.tables = &tables, kernel.without = without, kernel.contexts = &contexts, kernel.tokens = &tokens;
-            kernel.prior = prior.data(), kernel.pair = pair.data(), kernel.n_labels = n_labels, kernel.alpha = alpha;
+        struct Kernel {
+            PairLogRates rates;
+            std::vector<int64_t> which;
+        };
+        for_each_sentence<Kernel>(x.n_sentences, n_threads, [&](Kernel &kernel, int64_t s) {
+            PairLogRates &r = kernel.rates;
+            r.tables = &tables, r.without = without, r.contexts = &contexts, r.tokens = &tokens;
+            r.prior = prior.data(), r.pair = pair.data(), r.n_labels = n_labels, r.alpha = alpha;
+            kernel.which.clear();
             for (int64_t i = x.sentences[s] + 1; i < x.sentences[s + 1]; ++i)
-                if (x.edges[i + 1] > x.edges[i])
-                    kernel(i, x.sentences[s], x.sentences[s + 1], x.labels + x.positions[i - 1], x.width(i - 1),
-                           x.labels + x.positions[i], x.width(i), rates.data() + x.edges[i] * contexts.n_contexts);
+                if (x.edges[i + 1] > x.edges[i]) kernel.which.push_back(i);
+            r.look_up(kernel.which.data(), int64_t(kernel.which.size()), x.sentences[s], x.sentences[s + 1]);
+            for (size_t t = 0; t < kernel.which.size(); ++t) {
+                const int64_t i = kernel.which[t];
+                r(int64_t(t), x.labels + x.positions[i - 1], x.width(i - 1), x.labels + x.positions[i], x.width(i),
+                  rates.data() + x.edges[i] * contexts.n_contexts);
+            }
         });
     }, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
 

@@ -14,8 +14,8 @@ namespace corate {
 // #(f, y) of several contexts, for look-up: values of a context by their packed ids, and labels with their counts.
 class Tables {
   public:
-    struct Key {
-        int64_t key, first_row, total; // total: #(f)
+    struct Value {
+        int64_t first_row, total; // total: #(f)
     };
     struct Row {
         int32_t label;
@@ -31,14 +31,15 @@ class Tables {
         for (int64_t r = 0; r < n_rows; ++r, ids += n_fields) {
             const int64_t key = pack(ids, n_fields, bits);
             const bool first = int64_t(keys_.size()) == table.first;
-            if (first || keys_.back().key != key) {
-                if (!first && keys_.back().key > key) throw std::invalid_argument("rows must be sorted");
-                keys_.push_back({key, int64_t(rows_.size()), 0});
+            if (first || keys_.back() != key) {
+                if (!first && keys_.back() > key) throw std::invalid_argument("rows must be sorted");
+                keys_.push_back(key);
+                values_.push_back({int64_t(rows_.size()), 0});
                 table.leads.resize(size_t(ids[0]) + 1, uint32_t(keys_.size() - 1 - table.first));
             }
             if (counts[r] < 0 || counts[r] > int64_t(UINT32_MAX)) throw std::invalid_argument("a count is beyond 32 bits");
             if (ids[n_fields - 1] < 0) throw std::invalid_argument("a label is negative");
-            keys_.back().total += counts[r];
+            values_.back().total += counts[r];
             rows_.push_back({ids[n_fields - 1], uint32_t(counts[r])});
             most_label_ = std::max(most_label_, ids[n_fields - 1]);
         }
@@ -47,14 +48,16 @@ class Tables {
     }
 
     void reserve(int64_t n_rows) {
-        keys_.reserve(n_rows + 1);
+        keys_.reserve(n_rows);
+        values_.reserve(n_rows + 1);
         rows_.reserve(n_rows);
     }
 
     // No table comes after this.
     void finish() {
-        keys_.push_back({-1, int64_t(rows_.size()), 0});
+        values_.push_back({int64_t(rows_.size()), 0});
         keys_.shrink_to_fit();
+        values_.shrink_to_fit();
     }
 
     // Adds to the counts of table t (or takes away from them) what sorted rows say. A key that changes gets new rows
@@ -64,8 +67,8 @@ class Tables {
             const int64_t key = pack(ids + r * n_fields, n_fields, bits);
             for (end = r + 1; end < n_rows && pack(ids + end * n_fields, n_fields, bits) == key;) ++end;
             const int64_t old = find(t, key);
-            const int64_t last = old < 0 ? 0 : keys_[old + 1].first_row;
-            int64_t o = old < 0 ? 0 : keys_[old].first_row, total = 0;
+            const int64_t last = old < 0 ? 0 : values_[old + 1].first_row;
+            int64_t o = old < 0 ? 0 : values_[old].first_row, total = 0;
             std::vector<Row> merged;
             auto push = [&](int32_t label, int64_t n) {
                 if (label < 0 || n < 0 || n > int64_t(UINT32_MAX)) throw std::invalid_argument("a count is beyond 32 bits, or a label negative");
@@ -80,51 +83,60 @@ class Tables {
                 o += mine <= theirs;
                 q += theirs <= mine;
             }
-            keys_.back() = {key, int64_t(rows_.size()), total};
-            tables_[t].changed[key] = merged.empty() ? -1 : int64_t(keys_.size()) - 1;
+            tables_[t].changed[key] = merged.empty() ? -1 : int64_t(keys_.size());
+            keys_.push_back(key);
+            values_.back().total = total; // the one behind the last
             rows_.insert(rows_.end(), merged.begin(), merged.end());
-            keys_.push_back({-1, int64_t(rows_.size()), 0});
+            values_.push_back({int64_t(rows_.size()), 0});
         }
     }
 
     int64_t n_tables() const { return int64_t(tables_.size()); }
     int32_t most_label() const { return most_label_; }
-    const Key &key(int64_t k) const { return keys_[k]; }
+    int64_t key(int64_t place) const { return keys_[place]; }
+    const Value &value(int64_t place) const { return values_[place]; }
     const Row *row(int64_t r) const { return rows_.data() + r; }
 
-    // Looking a key up takes three steps with a wait for memory before each; several keys are best looked up in turns.
+    // A key that is looked up: it is among `n` places from `place` on. Every step waits for memory, so that many
+    // searches are best done in turns.
     struct Search {
-        int64_t key = -1, begin = 0, end = 0;
+        int64_t table, key; // key −1: there is nothing to look for
+        int64_t place = -1, n = 0;
     };
 
-    void prefetch(int64_t t, int64_t key) const {
-        const int64_t lead = key >> tables_[t].shift;
-        if (lead < int64_t(tables_[t].leads.size())) __builtin_prefetch(&tables_[t].leads[lead]);
-    }
-
-    Search narrow(int64_t t, int64_t key) const {
-        const Table &table = tables_[t];
-        if (!table.changed.empty()) {
-            const auto found = table.changed.find(key);
-            if (found != table.changed.end()) return found->second < 0 ? Search{} : Search{key, found->second, found->second + 1};
+    // Leaves each search with the place of its key, or −1. `open` is scratch.
+    void find(std::vector<Search> &searches, std::vector<Search *> &open) const {
+        for (const Search &search : searches) {
+            const Table &table = tables_[search.table];
+            const int64_t lead = search.key >> table.shift;
+            if (search.key >= 0 && lead < int64_t(table.leads.size())) __builtin_prefetch(&table.leads[lead]);
         }
-        const int64_t lead = key >> table.shift;
-        if (key < 0 || lead + 1 >= int64_t(table.leads.size())) return {};
-        const Search found{key, table.first + table.leads[lead], table.first + table.leads[lead + 1]};
-        __builtin_prefetch(&keys_[(found.begin + found.end) / 2]);
-        return found;
+        open.clear();
+        for (Search &search : searches) {
+            narrow(search);
+            if (search.n > 1) open.push_back(&search);
+        }
+        while (!open.empty()) {
+            size_t n_open = 0;
+            for (Search *search : open) {
+                halve(*search);
+                open[n_open] = search;
+                n_open += search->n > 1;
+            }
+            open.resize(n_open);
+        }
+        for (Search &search : searches) settle(search);
+        for (const Search &search : searches)
+            if (search.place >= 0) __builtin_prefetch(&rows_[values_[search.place].first_row]);
     }
 
-    // The key's place, or −1.
-    int64_t find(const Search &range) const {
-        const Key *begin = keys_.data() + range.begin, *end = keys_.data() + range.end;
-        const Key *found = std::lower_bound(begin, end, range.key, [](const Key &a, int64_t key) { return a.key < key; });
-        if (found == end || found->key != range.key) return -1;
-        __builtin_prefetch(&rows_[found->first_row]);
-        return found - keys_.data();
+    int64_t find(int64_t table, int64_t key) const {
+        Search search{table, key};
+        narrow(search);
+        while (search.n > 1) halve(search);
+        settle(search);
+        return search.place;
     }
-
-    int64_t find(int64_t t, int64_t key) const { return find(narrow(t, key)); }
 
   private:
     struct Table {
@@ -143,8 +155,36 @@ class Tables {
         return key;
     }
 
+    void narrow(Search &search) const {
+        const Table &table = tables_[search.table];
+        if (!table.changed.empty())
+            if (const auto found = table.changed.find(search.key); found != table.changed.end()) {
+                search.place = found->second;
+                search.n = found->second >= 0;
+                return;
+            }
+        const int64_t lead = search.key >> table.shift;
+        if (search.key < 0 || lead + 1 >= int64_t(table.leads.size())) return;
+        search.place = table.first + table.leads[lead];
+        search.n = int64_t(table.leads[lead + 1]) - table.leads[lead];
+        __builtin_prefetch(&keys_[search.place + search.n / 2]);
+    }
+
+    void halve(Search &search) const {
+        const int64_t half = search.n / 2;
+        search.place += keys_[search.place + half] <= search.key ? half : 0;
+        search.n -= half;
+        __builtin_prefetch(&keys_[search.place + search.n / 2]);
+    }
+
+    void settle(Search &search) const {
+        if (search.n < 1 || keys_[search.place] != search.key) search.place = -1;
+        else __builtin_prefetch(&values_[search.place]);
+    }
+
     std::vector<Table> tables_;
-    std::vector<Key> keys_;
+    std::vector<int64_t> keys_;
+    std::vector<Value> values_; // one more than keys
     std::vector<Row> rows_;
     int32_t most_label_ = -1;
 };
@@ -195,6 +235,18 @@ class Lookup {
     const Contexts *contexts;
     const Tokens *tokens;
 
+    // Looks up all contexts at some tokens of the sentence begin … end − 1; place(k, j) is that of context j at the
+    // k-th of them, or −1.
+    void look_up(const int64_t *which, int64_t n, int64_t begin, int64_t end) {
+        searches_.clear();
+        for (int64_t k = 0; k < n; ++k)
+            for (int64_t j = 0; j < contexts->n_contexts; ++j)
+                searches_.push_back({j, tokens->key(*contexts, j, which[k], begin, end)});
+        tables->find(searches_, open_);
+    }
+
+    int64_t place(int64_t k, int64_t j) const { return searches_[k * contexts->n_contexts + j].place; }
+
   protected:
     struct Rows {
         const Tables::Row *rows = nullptr;
@@ -213,14 +265,14 @@ class Lookup {
 
     Rows rows_of(int64_t j, int64_t place) {
         if (place < 0) return {};
-        const Tables::Key &key = tables->key(place);
-        const int64_t n = tables->key(place + 1).first_row - key.first_row;
-        const Rows all{tables->row(key.first_row), n, n, key.total};
-        const int64_t other = without ? without->find(j, key.key) : -1;
+        const Tables::Value &value = tables->value(place);
+        const int64_t n = tables->value(place + 1).first_row - value.first_row;
+        const Rows all{tables->row(value.first_row), n, n, value.total};
+        const int64_t other = without ? without->find(j, tables->key(place)) : -1;
         if (other < 0) return all;
         left_.assign(all.rows, all.rows + n);
         int64_t row = 0, n_labels = n;
-        for (int64_t r = without->key(other).first_row; r < without->key(other + 1).first_row; ++r) {
+        for (int64_t r = without->value(other).first_row; r < without->value(other + 1).first_row; ++r) {
             const Tables::Row &taken = *without->row(r);
             row = all.next(row, taken.label);
             if (row >= n || left_[row].label != taken.label || left_[row].count < taken.count)
@@ -228,11 +280,13 @@ class Lookup {
             left_[row].count -= taken.count;
             n_labels -= left_[row].count == 0;
         }
-        return {left_.data(), n, n_labels, all.total - without->key(other).total};
+        return {left_.data(), n, n_labels, all.total - without->value(other).total};
     }
 
   private:
     std::vector<Tables::Row> left_;
+    std::vector<Tables::Search> searches_;
+    std::vector<Tables::Search *> open_;
 };
 
 // P(y | f) = (#(f, y) + a P(y | parent)) / (#(f) + a), a = α · labels seen with f; log CR = log P(y | f) − log P(y).
@@ -241,22 +295,14 @@ class LogRates : public Lookup {
     const double *prior, *log_prior;
     double alpha;
 
-    // Rates of one token's candidates. given: P(y | f) of the contexts computed elsewhere, of each candidate a row;
-    // prob, rates: candidates × own contexts; buckets: own contexts.
-    void operator()(int64_t token, int64_t begin, int64_t end, const int32_t *labels, int64_t n,
-                    const double *const *given, double *prob, float *rates, int8_t *buckets) {
+    // Rates of the candidates of the k-th token that was looked up. given: P(y | f) of the contexts computed
+    // elsewhere, of each candidate a row; prob, rates: candidates × own contexts; buckets: own contexts.
+    void operator()(int64_t k, const int32_t *labels, int64_t n, const double *const *given, double *prob,
+                    float *rates, int8_t *buckets) {
         const int64_t n_own = contexts->n_contexts, n_given = contexts->n_given;
-        places_.resize(n_own);
-        searches_.resize(n_own);
-        for (int64_t j = 0; j < n_own; ++j) {
-            searches_[j].key = tokens->key(*contexts, j, token, begin, end);
-            if (searches_[j].key >= 0) tables->prefetch(j, searches_[j].key);
-        }
-        for (int64_t j = 0; j < n_own; ++j) searches_[j] = tables->narrow(j, searches_[j].key);
-        for (int64_t j = 0; j < n_own; ++j) places_[j] = searches_[j].key < 0 ? -1 : tables->find(searches_[j]);
         for (int64_t j = 0; j < n_own; ++j) {
             const int64_t p = contexts->parents[j];
-            const Rows rows = rows_of(j, places_[j]);
+            const Rows rows = rows_of(j, place(k, j));
             buckets[j] = bucket(rows.total);
             const double a = alpha * double(rows.n_labels), norm = double(rows.total) + a;
             int64_t row = 0;
@@ -276,19 +322,14 @@ class LogRates : public Lookup {
         }
     }
 
-    // The labels seen with a context at a token; returns the share of P(y | f) that is left to all others.
-    template <class Visit> double seen(int64_t j, int64_t token, Visit visit) {
-        const int64_t key = tokens->key(*contexts, j, token, token, token + 1);
-        const Rows rows = rows_of(j, key < 0 ? -1 : tables->find(j, key));
+    // The labels seen with a context at the k-th token; returns the share of P(y | f) that is left to all others.
+    template <class Visit> double seen(int64_t k, int64_t j, Visit visit) {
+        const Rows rows = rows_of(j, place(k, j));
         for (int64_t r = 0; r < rows.n; ++r)
             if (rows.rows[r].count > 0) visit(rows.rows[r].label);
         const double a = alpha * double(rows.n_labels);
         return rows.total ? a / (double(rows.total) + a) : 1.0;
     }
-
-  private:
-    std::vector<Tables::Search> searches_;
-    std::vector<int64_t> places_;
 };
 
 // log CR(y; y′ | f) − log CR(y; y′) of an edge, in whose tables y · L + y′ is the label. The joint probability is
@@ -300,14 +341,11 @@ class PairLogRates : public Lookup {
     int64_t n_labels;
     double alpha;
 
-    // rates: left candidates × right candidates × contexts, of the edge into a token.
-    void operator()(int64_t token, int64_t begin, int64_t end, const int32_t *left, int64_t m, const int32_t *right,
-                    int64_t n, double *rates) {
+    // rates: left candidates × right candidates × contexts, of the edge into the k-th token that was looked up.
+    void operator()(int64_t k, const int32_t *left, int64_t m, const int32_t *right, int64_t n, double *rates) {
         for (int64_t j = 0; j < contexts->n_contexts; ++j) {
-            const int64_t key = tokens->key(*contexts, j, token, begin, end);
-            const int64_t place = key < 0 ? -1 : tables->find(j, key);
-            const Rows rows = rows_of(j, place);
-            const Margins &margins = margins_of(place, rows);
+            const Rows rows = rows_of(j, place(k, j));
+            const Margins &margins = margins_of(place(k, j), rows);
             const double a = alpha * double(rows.n_labels), norm = double(rows.total) + a;
             for (int64_t p = 0; p < m; ++p)
                 for (int64_t q = 0; q < n; ++q) {
@@ -382,11 +420,12 @@ class Candidates {
     // Writes at most `most` labels, ascending, and returns how many; prob, rates: of each a row; buckets.
     int64_t operator()(int64_t token, int32_t *labels, double *prob, float *values, int8_t *buckets) {
         const int64_t n_own = rates.contexts->n_contexts;
+        rates.look_up(&token, 1, token, token + 1);
         pool_.clear();
         double left = 1.0;
         for (int64_t r = 0; r < n_ranked && left > enough && int64_t(pool_.size()) < std::min(pool, n_labels); ++r) {
             const size_t before = pool_.size();
-            left = rates.seen(ranked[r], token, [&](int32_t y) { pool_.push_back(y); });
+            left = rates.seen(0, ranked[r], [&](int32_t y) { pool_.push_back(y); });
             if (pool_.size() == before) continue;
             std::sort(pool_.begin(), pool_.end());
             pool_.erase(std::unique(pool_.begin(), pool_.end()), pool_.end());
@@ -400,7 +439,7 @@ class Candidates {
         const int64_t n = int64_t(pool_.size());
         prob_.resize(n * n_own);
         values_.resize(n * n_own);
-        rates(token, token, token + 1, pool_.data(), n, nullptr, prob_.data(), values_.data(), buckets);
+        rates(0, pool_.data(), n, nullptr, prob_.data(), values_.data(), buckets);
         scores_.resize(n);
         order_.resize(n);
         for (int64_t c = 0; c < n; ++c) {
