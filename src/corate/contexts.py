@@ -34,15 +34,15 @@ from corate.errors import InputError
 ENDINGS = ("tion", "ing", "ogy", "ion", "ity", "ies", "ed", "ly", "s")
 
 SHAPE_LENGTH = 8  # longer shapes are as rare as words
-_KINDS = str.maketrans(
-    {
-        chr(c): "X" if chr(c).isupper() else "x" if chr(c).isalpha() else "d"
-        for c in range(128)
-        if chr(c).isalnum()
-    }
-)
-
 View = Callable[[str], str]
+
+
+def kind(letter: str) -> str:
+    """Upper case X, lower case x, digits d, the rest as it is."""
+    return "X" if letter.isupper() else "x" if letter.isalpha() else "d" if letter.isdigit() else letter
+
+
+_KINDS = str.maketrans({chr(c): kind(chr(c)) for c in range(128)})
 
 
 def initial(word: str) -> str:
@@ -61,13 +61,8 @@ def ending(word: str) -> str:
 
 @lru_cache(maxsize=1 << 16)  # several views begin with it
 def shape(word: str) -> str:
-    """Upper case X, lower case x, digits d, the rest as it is; runs collapsed: `McDonald-2` → `XxXx-d`."""
-    if word.isascii():
-        kinds = word.translate(_KINDS)
-    else:
-        kinds = "".join(
-            "X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdigit() else c for c in word
-        )
+    """The kind of each letter, runs collapsed: `McDonald-2` → `XxXx-d`."""
+    kinds = word.translate(_KINDS) if word.isascii() else "".join(map(kind, word))
     return "".join([kind for kind, before in zip(kinds, "\0" + kinds, strict=False) if kind != before])[
         :SHAPE_LENGTH
     ]
@@ -86,7 +81,7 @@ VIEWS: dict[str, View] = {
     "ending": ending,
     "shape": shape,
 }
-_AFFIX = re.compile(r"(prefix|suffix|tail)([1-9][0-9]?)")
+AFFIX = re.compile(r"(prefix|suffix|tail)([1-9][0-9]?)")
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _ATOM = re.compile(rf"(?:({_QUOTED})|(col[1-9][0-9]?):([a-z]+[0-9]*)|([a-z]+[0-9]*))([+-][1-9][0-9]?)?")
 _COLUMN = re.compile(r"col([1-9][0-9]?)")
@@ -105,7 +100,7 @@ def view(name: str) -> View:
     """The view of this name; `prefixN`, `suffixN` and `tailN` exist for every N from 1 to 99."""
     if name in VIEWS:
         return VIEWS[name]
-    affix = _AFFIX.fullmatch(name)
+    affix = AFFIX.fullmatch(name)
     if affix is None:
         known = f"{', '.join(VIEWS)}, prefixN, suffixN, tailN"
         raise InputError(f"no view is called {name!r}: choose from {known}")
@@ -126,7 +121,7 @@ class Views:
             return self.words
         if name == "shape":
             return self._shapes
-        affix = _AFFIX.fullmatch(name)
+        affix = AFFIX.fullmatch(name)
         if affix is None:
             return list(map(view(name), self.words))
         n = int(affix[2])
@@ -272,7 +267,7 @@ def _shorter(name: str) -> str | None:
     """word, lower → tail5 → … → tail1 → shape; prefix3 → prefix2 → prefix1."""
     if name in ("word", "lower"):
         return "tail5"
-    affix = _AFFIX.fullmatch(name)
+    affix = AFFIX.fullmatch(name)
     if affix is None:
         return None
     if affix[2] == "1":

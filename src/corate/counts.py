@@ -20,16 +20,17 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
-from itertools import compress, pairwise, repeat
+from itertools import compress, pairwise
 from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from corate._native import HAS_KERNELS
-from corate.contexts import Atom, Views, split_outside_quotes
+from corate.contexts import Atom, split_outside_quotes
 from corate.corpus import UNLABELLED, Column, Corpus
 from corate.errors import CorateError, InputError
+from corate.views import WordViews
 
 if HAS_KERNELS:
     from corate._native import kernels
@@ -404,8 +405,7 @@ class Events:
         atoms = {atom for name in self.names for atom in atoms_of(name)}
         if not corpus.keys:
             atoms.add(Atom("word"))
-        views: dict[str, Views] = {}
-        used: dict[str, npt.NDArray[np.bool_]] = {}  # which values of a column occur
+        views: dict[str, tuple[WordViews, npt.NDArray[np.bool_]]] = {}
         looks_outside = {
             atom.source
             for name in self.names
@@ -413,26 +413,33 @@ class Events:
             if not -n_labels_of(name) < atom.offset <= 0
         }
         for atom in sorted({Atom(a.view, 0, a.column) for a in atoms}, key=str):
-            column = column_of(corpus, atom)
-            if column is None:
-                raise InputError(f"the corpus has no {atom}: it has {_describe_columns(corpus)}")
-            if OUTSIDE in column.values and not corpus.keys:
-                raise InputError("a word is the NUL character: no text has it, and it has a meaning here")
             if atom.column not in views:
-                views[atom.column] = Views(column.values)
-            values = views[atom.column](atom.view)
-            if atom.column not in used:
-                used[atom.column] = _used(column)
-            found = set(values if used[atom.column].all() else compress(values, used[atom.column].tolist()))
-            if corpus.keys:
-                found.discard(OUTSIDE)
-            elif atom.source in looks_outside:
-                found.add(OUTSIDE)
-            vocabulary = sorted(found)
-            index = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
+                views[atom.column] = self._views(atom)
+            seen, used = views[atom.column]
+            vocabulary, ids = seen.distinct(atom.view)
+            shift = np.zeros(len(vocabulary), np.int32)
+            if (
+                corpus.keys and (outside := place_of(OUTSIDE, vocabulary)) >= 0
+            ):  # no value: the feature is not there
+                del vocabulary[outside]
+                shift[outside:], shift[outside] = -1, -1 - outside
+            elif atom.source in looks_outside and not corpus.keys:
+                outside = bisect_left(vocabulary, OUTSIDE)
+                vocabulary.insert(outside, OUTSIDE)
+                shift[outside:] = 1
             self.vocabularies[atom.source] = vocabulary
-            ids = map(index.get, values, repeat(-1))  # −1 for a value that does not occur
-            self.ids[atom.source] = np.fromiter(ids, np.int32, len(values))
+            self.ids[atom.source] = np.full(len(used), -1, np.int32)  # of values that do not occur
+            self.ids[atom.source][used] = ids + shift[ids]
+
+    def _views(self, atom: Atom) -> tuple[WordViews, npt.NDArray[np.bool_]]:
+        """Views of the values that occur in the atom's column, and which ones do."""
+        column = column_of(self.corpus, atom)
+        if column is None:
+            raise InputError(f"the corpus has no {atom}: it has {_describe_columns(self.corpus)}")
+        if OUTSIDE in column.values and not self.corpus.keys:
+            raise InputError("a word is the NUL character: no text has it, and it has a meaning here")
+        used = _used(column)
+        return WordViews(column.values if used.all() else list(compress(column.values, used.tolist()))), used
 
     def rename(self, vocabularies: Mapping[str, Vocabulary]) -> None:
         """Go over to the ids of other vocabularies, which have all the values of these."""

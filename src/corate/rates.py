@@ -17,14 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import chain, repeat
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from corate._native import HAS_KERNELS
-from corate.contexts import Atom, Context, Views
+from corate.contexts import Atom, Context
 from corate.corpus import Corpus
 from corate.counts import (
     FIRST_LABEL,
@@ -44,6 +44,7 @@ from corate.counts import (
 )
 from corate.errors import InputError
 from corate.lattice import Lattice, owners
+from corate.views import VocabularyIds, WordViews
 
 if HAS_KERNELS:
     from corate._native import kernels
@@ -156,16 +157,15 @@ def _with_label_pair(ids: Ids, n_labels: int) -> Ids:
 class ColumnIds:
     """Ids of the views of a column's values."""
 
-    def __init__(self, rates: Rates, values: Sequence[str]) -> None:
+    def __init__(self, values: Sequence[str]) -> None:
         self.values = values
-        self._rates, self._views = rates, Views(values)
+        self._views = WordViews(values)
         self._found: dict[str, Ids] = {}
 
-    def __call__(self, atom: Atom) -> Ids:
+    def __call__(self, atom: Atom, vocabulary: VocabularyIds) -> Ids:
         """−1 where training never saw the view."""
         if atom.source not in self._found:
-            ids = map(self._rates.index(atom.source).get, self._views(atom.view), repeat(-1))
-            self._found[atom.source] = np.fromiter(ids, np.int32, len(self.values))
+            self._found[atom.source] = self._views.ids(atom.view, vocabulary)
         return self._found[atom.source]
 
 
@@ -197,14 +197,14 @@ class Rates:
         self.alone = Group(alone, [], bits)
         self.around = Group(self.contexts[len(alone) :], alone, bits)
         self.of_pairs = Group([context for context in contexts if context.pair], [], bits)
-        self._index: dict[str, dict[str, int]] = {} if like is None else like._index
+        self._vocabularies: dict[str, VocabularyIds] = {} if like is None else like._vocabularies
         self._last: dict[str, ColumnIds] = {}  # the columns looked at last: two groups ask for the same
         self._bits, self._n_changed = bits, 0
 
     def __getstate__(self) -> dict[str, Any]:
         """For copies: what can be made anew is left out."""
         kept = {name: value for name, value in self.__dict__.items() if name != "_native"}
-        return {**kept, "_last": {}, "_index": {}}
+        return {**kept, "_last": {}, "_vocabularies": {}}
 
     def follow(self, counts: Counts, changed: Counts, sign: int) -> bool:
         """Go over to counts that differ by those that were added (sign 1) or taken away (−1).
@@ -217,12 +217,9 @@ class Rates:
             return False
         ids: dict[str, Ids] = {}
         for source, values in changed.vocabularies.items():
-            index = self.index(source)
-            for value in values:
-                index.setdefault(value, len(index))
-            if len(index) > 1 << self._bits[source]:
+            ids[source] = self.vocabulary(source).add(values)
+            if len(self.vocabulary(source)) > 1 << self._bits[source]:
                 return False
-            ids[source] = np.fromiter(map(index.__getitem__, values), np.int32, len(values))
         for group in self._groups:
             tables = self.native(group)[0]
             for j, context in enumerate(group.contexts):
@@ -298,22 +295,22 @@ class Rates:
         tables = (self.counts.tables[table_of(context)] for context in self.alone.contexts)
         return np.array([table.n_values for table in tables], np.int64)
 
-    def index(self, source: str) -> dict[str, int]:
-        """Ids of a view's values."""
-        if source not in self._index:
-            self._index[source] = {value: i for i, value in enumerate(self.counts.vocabularies[source])}
-        return self._index[source]
+    def vocabulary(self, source: str) -> VocabularyIds:
+        """The values of a view, to look ids up."""
+        if source not in self._vocabularies:
+            self._vocabularies[source] = VocabularyIds(self.counts.vocabularies[source])
+        return self._vocabularies[source]
 
     def ids(self, atom: Atom, values: Sequence[str]) -> Ids:
         """The id of each value's view, −1 where training never saw it."""
         found = self._last.get(atom.column)  # kept in hand: another thread may put its own there
         if found is None or found.values is not values:
-            found = self._last[atom.column] = ColumnIds(self, values)
-        return found(atom)
+            found = self._last[atom.column] = ColumnIds(values)
+        return found(atom, self.vocabulary(atom.source))
 
     def outside(self, atom: Atom) -> int:
         """The id of what lies beyond the sentence."""
-        return self.index(atom.source).get(OUTSIDE, -1)
+        return self.vocabulary(atom.source).get(OUTSIDE)
 
     def tokens(self, group: Group, corpus: Corpus) -> tuple[Int, Ids, Ids, Ids, Ids]:
         """What the kernel needs to know of the tokens: ids of each view, its column, ids beyond the sentence
@@ -508,6 +505,8 @@ class Triples:
         starts = starts_of_runs(key)
         self.n_labels = n_labels
         self.pair_keys: Int = key[starts]
+        self._first_pair: Int = np.searchsorted(self.pair_keys, np.arange(n_labels + 1) * n_labels)
+        self._seconds: Ids = (self.pair_keys % n_labels).astype(np.int32)
         self.first_row: Int = np.append(starts, len(key))
         self.row_labels: Ids = np.ascontiguousarray(table.field(2))
         n_rows = np.diff(self.first_row)
@@ -520,8 +519,9 @@ class Triples:
         self.row_rates: Float = np.log(prob) - log_after
         self.unseen: Float = np.log(a / (total + a))
 
-    def arrays(self) -> tuple[Int, Int, Ids, Float, Float, int]:
-        return self.pair_keys, self.first_row, self.row_labels, self.row_rates, self.unseen, self.n_labels
+    def arrays(self) -> tuple[Int, Ids, Int, Ids, Float, Float]:
+        """As the kernel reads them: the second labels of each first one, and rows of each such pair."""
+        return self._first_pair, self._seconds, self.first_row, self.row_labels, self.row_rates, self.unseen
 
     def rates(self, first: Ids, middle: Ids, last: Ids) -> Float:
         """log CR of given triples; 0 after a pair that training never saw."""

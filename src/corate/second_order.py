@@ -45,20 +45,25 @@ def max_marginals(x: Lattice, n_threads: int = 1, kernel: str | None = None) -> 
     return margins
 
 
-def keep(x: Lattice, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Lattice:
+def keep(x: Lattice, kept: np.ndarray[tuple[int], np.dtype[np.bool_]], kernel: str | None = None) -> Lattice:
     """The lattice with these candidates alone, and a block of scores for every edge."""
-    width = np.bincount(owners(x.positions)[kept], minlength=x.n_positions)
-    positions, labels = offsets_of(width), x.labels[kept]
-    left, right, edges = edge_ends(x.sentences, positions)
-    scores = x.pair_scores[labels[left], labels[right]]
-    if len(x.edge_scores):
-        old = np.flatnonzero(kept)
-        place = owners(positions)[right]
-        has = np.diff(x.edges)[place] > 0
-        column = old[right] - x.positions[place]
-        row = old[left] - x.positions[np.maximum(place - 1, 0)]
-        block = x.edges[place] + row * np.diff(x.positions)[place] + column
-        scores = np.where(has, x.edge_scores[np.minimum(block, len(x.edge_scores) - 1)], scores)
+    positions, labels = offsets_of(kept.astype(np.int64))[x.positions], x.labels[kept]
+    if HAS_KERNELS and kernel != "numpy" and not len(x.edge_scores):
+        width = np.diff(positions)
+        edges = offsets_of(_back(width, x.sentences, 1) * width)
+        scores = np.empty(edges[-1])
+        kernels.edge_blocks(x.sentences, positions, labels, x.pair_scores, edges, scores)
+    else:
+        left, right, edges = edge_ends(x.sentences, positions)
+        scores = x.pair_scores[labels[left], labels[right]]
+        if len(x.edge_scores):
+            old = np.flatnonzero(kept)
+            place = owners(positions)[right]
+            has = np.diff(x.edges)[place] > 0
+            column = old[right] - x.positions[place]
+            row = old[left] - x.positions[np.maximum(place - 1, 0)]
+            block = x.edges[place] + row * np.diff(x.positions)[place] + column
+            scores = np.where(has, x.edge_scores[np.minimum(block, len(x.edge_scores) - 1)], scores)
     return replace(
         x, positions=positions, labels=labels, scores=x.scores[kept], edges=edges, edge_scores=scores
     )

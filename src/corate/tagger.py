@@ -28,7 +28,8 @@ from corate.explain import Explanation
 from corate.lattice import Float, Lattice
 from corate.rates import Rates, table_of
 from corate.tagger_explain import explain
-from corate.tagger_lattice import MOST_VALUES, Weights, candidates, evidence, mean_weights, refine
+from corate.tagger_lattice import MOST_VALUES, Weights, candidates, mean_weights, refine
+from corate.tagger_scores import Scorer
 
 WEIGHTS = ("fitted", "fixed")
 NUMBERS = ("refuse", "bin")
@@ -191,8 +192,14 @@ class Tagger(CountedModel):
         return as_corpus(X, y, self.numbers, keys)
 
     def _lattice(self, corpus: Corpus) -> Lattice:
-        shown = evidence(self.rates(), corpus, self._n_threads(), weights=self.weights_, everything=False)
-        return shown.lattice(self.weights_)
+        return self._scorer().lattice(corpus, self._n_threads())
+
+    def _scorer(self) -> Scorer:
+        """Made anew where rates or weights are new."""
+        rates, kept = self.rates(), self.__dict__.get("_last_scorer")
+        if kept is None or not kept.is_of(rates, self.weights_):
+            kept = self._last_scorer = Scorer(rates, self.weights_)
+        return kept
 
     def _refine(self, lattice: Lattice, corpus: Corpus) -> Lattice:
         return refine(lattice, self.rates(), self.weights_, corpus, self._n_threads())

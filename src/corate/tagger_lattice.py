@@ -254,8 +254,7 @@ def refine(lattice: Lattice, rates: Rates, weights: Weights, corpus: Corpus, n_t
     order, with what contexts say of pairs of labels."""
     kept = keep(lattice, max_marginals(lattice, n_threads) >= -PATH_MARGIN)
     if len(weights.pairs):
-        of_pairs = rates.pair_rates(corpus, kept, n_threads) @ weights.pairs
-        kept = replace(kept, edge_scores=kept.edge_scores + of_pairs)
+        kept.edge_scores[:] += rates.pair_rates(corpus, kept, n_threads) @ weights.pairs
     triples = triple_offsets(kept)
     scores = weights.triple * triple_rates(kept, triples, rates.triple, n_threads)
     return replace(kept, triples=triples, triple_scores=scores)
@@ -288,10 +287,10 @@ def evidence(
     others are. Unless `everything` is asked for, tokens with one candidate are settled, and looked at no
     further."""
     typical, kind_of = kinds_of(rates, corpus)
-    required = _required(gold, kind_of)
+    required = required_labels(gold, kind_of)
     kinds, prob = candidates(rates, typical, required, n_threads, kernel)
     if weights is not None:
-        kept = _close(kinds, kinds.scores(weights, rates.log_prior), required, margin)
+        kept = close(kinds, kinds.scores(weights, rates.log_prior), required, margin)
         width = np.bincount(owners(kinds.positions)[kept], minlength=typical.n_tokens)
         kinds = Rows(offsets_of(width), kinds.labels[kept], kinds.rates[kept], kinds.buckets)
         prob = prob[kept]
@@ -334,7 +333,7 @@ def kinds_of(rates: Rates, corpus: Corpus) -> tuple[Corpus, Ids]:
     return Corpus(typical, None, np.array([0, len(first)]), corpus.keys), kind_of.astype(np.int32)
 
 
-def _close(
+def close(
     kinds: Rows, scores: Float, required: tuple[Int, Ids], margin: float
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Candidates that are within a margin of the best one of their kind, or required."""
@@ -349,7 +348,7 @@ def _close(
     return close
 
 
-def _required(gold: Ids | None, kind_of: Ids) -> tuple[Int, Ids]:
+def required_labels(gold: Ids | None, kind_of: Ids) -> tuple[Int, Ids]:
     """The gold labels of each kind of token."""
     if gold is None:
         return np.empty(0, np.int64), np.empty(0, np.int32)
@@ -368,7 +367,7 @@ def candidates(
     """Candidate labels of each kind of token with the rates of its own contexts, and P(y | f) beside them."""
     group = rates.alone
     n_kinds, n = typical.n_tokens, len(group.contexts)
-    first_required, must = required or _required(None, np.empty(0, np.int32))
+    first_required, must = required or required_labels(None, np.empty(0, np.int32))
     most = max(N_CANDIDATES, int(np.diff(first_required).max(initial=0)))
     ranked = np.argsort(-rates.n_values, kind="stable").astype(np.int32)
     likely = np.argsort(-rates.prior, kind="stable")[:POOL].astype(np.int32)

@@ -5,6 +5,7 @@ import numpy.typing as npt
 
 I8 = npt.NDArray[np.int8]
 I32 = npt.NDArray[np.int32]
+U32 = npt.NDArray[np.uint32]
 I64 = npt.NDArray[np.int64]
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
@@ -14,6 +15,17 @@ class Tables:
     def rows(self, table: int, key: int, /) -> list[tuple[int, int]]: ...
     def add(self, table: int, ids: I32, counts: I64, bits: list[int], /) -> None: ...
 
+class Vocabulary:
+    def __init__(self, text: U32, first: I64, /) -> None: ...
+    def __len__(self) -> int: ...
+    def add(self, text: U32, first: I64, ids: I32, /) -> None: ...
+    def ids(
+        self, text: U32, lower: U32, kinds: U32, first: I64, view: int, length: int, ids: I32, /
+    ) -> None: ...
+
+def distinct_views(
+    text: U32, lower: U32, kinds: U32, first: I64, view: int, length: int, ids: I32, /
+) -> bytes: ...
 def find_rows(table: I32, sought: I32, places: I64, found: npt.NDArray[np.uint8], /) -> None: ...
 def insert_rows(
     table: I32, n: I64, rows: I32, n_of_rows: I64, places: I64, made: I32, n_made: I64, /
@@ -22,6 +34,7 @@ def pack(columns: list[I32], bits: list[int], keys: I64, /) -> None: ...
 def unpack(keys: I64, bits: list[int], ids: I32, /) -> None: ...
 def candidates(*arrays: Any) -> None: ...  # see bind_rates.cpp
 def log_rates(*arrays: Any) -> None: ...  # see bind_rates.cpp
+def score_tokens(*arrays: Any) -> None: ...  # see bind_rates.cpp
 def pair_rates(*arrays: Any) -> None: ...  # see bind_rates.cpp
 def weigh(
     rates: F32,
@@ -56,17 +69,26 @@ def max_marginals(
     n_threads: int,
     /,
 ) -> None: ...
+def edge_blocks(
+    sentences: I64,
+    positions: I64,
+    labels: I32,
+    pair: F64,
+    edges: I64,
+    edge_scores: F64,
+    /,
+) -> None: ...
 def triple_rates(
     sentences: I64,
     positions: I64,
     labels: I32,
     triples: I64,
-    pair_keys: I64,
+    first_pair: I64,
+    seconds: I32,
     first_row: I64,
     row_labels: I32,
     row_rates: F64,
     unseen: F64,
-    n_labels: int,
     out: F64,
     n_threads: int,
     /,

@@ -2,6 +2,7 @@
 
 #include "bindings.h"
 #include "rates.h"
+#include "token_scores.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
@@ -45,6 +46,13 @@ Tokens tokens_of(In<int64_t> first_id, In<int32_t> ids, In<int32_t> columns, In<
         for (int64_t t = 0; t < n_tokens; ++t) require(begin[t] >= 0 && begin[t] < n, "a code is out of range");
     }
     return {first_id.data(), ids.data(), columns.data(), outside.data(), codes.data(), n_tokens};
+}
+
+void check_offsets(In<int64_t> sentences, int64_t n_tokens) {
+    require(sentences.size() > 0 && sentences.data()[0] == 0 && sentences.data()[sentences.size() - 1] == n_tokens,
+            "sentence offsets must run from 0 to the number of tokens");
+    for (size_t s = 0; s + 1 < sentences.size(); ++s)
+        require(sentences.data()[s] <= sentences.data()[s + 1], "sentence offsets must not decrease");
 }
 
 void check_candidates(In<int64_t> positions, In<int32_t> labels, int64_t n_labels) {
@@ -199,10 +207,7 @@ void bind_rates(nb::module_ &m) {
         require(log_prior.size() == prior.size(), "a log prior is needed for every prior");
         check_candidates(positions, labels, int64_t(prior.size()));
         require(n_positions == tokens.n_tokens, "a position is needed for every token");
-        require(sentences.size() > 0 && sentences.data()[0] == 0 && sentences.data()[sentences.size() - 1] == n_positions,
-                "sentence offsets must run from 0 to the number of tokens");
-        for (size_t s = 0; s + 1 < sentences.size(); ++s)
-            require(sentences.data()[s] <= sentences.data()[s + 1], "sentence offsets must not decrease");
+        check_offsets(sentences, n_positions);
         require(n_given == 0 || sources.size() == labels.size(), "a source is needed for every candidate");
         for (size_t c = 0; n_given > 0 && c < sources.size(); ++c)
             require(sources.data()[c] >= 0 && (sources.data()[c] + 1) * n_given <= int64_t(given.size()), "a source is out of range");
@@ -236,6 +241,44 @@ void bind_rates(nb::module_ &m) {
             }
         });
     }, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+
+    m.def("score_tokens", [](const Tables &tables, In<int32_t> first_atom, In<int32_t> views, In<int32_t> offsets,
+                             In<int32_t> bits, In<int32_t> parents, int64_t n_given, In<int64_t> first_id,
+                             In<int32_t> ids, In<int32_t> columns, In<int32_t> outside, Codes codes,
+                             In<int64_t> sentences, In<int64_t> kind_first, In<int32_t> kind_labels,
+                             In<double> kind_scores, In<double> given, In<int32_t> kind_of, In<int64_t> positions,
+                             In<double> prior, In<double> log_prior, double alpha, Matrix by_bucket, Matrix by_label,
+                             In<double> start, In<double> end, Out<int32_t> labels, Out<double> scores, int n_threads) {
+        const Tokens tokens = tokens_of(first_id, ids, columns, outside, codes);
+        const Contexts contexts = contexts_of(first_atom, views, offsets, bits, parents, n_given, tables.n_tables(), int64_t(columns.size()));
+        const int64_t n_tokens = tokens.n_tokens, n_rows = int64_t(kind_labels.size()), n_labels = int64_t(prior.size());
+        require(log_prior.size() == prior.size() && start.size() == prior.size() && end.size() == prior.size(), "numbers are needed for every label");
+        require(by_bucket.shape(0) > size_t(bucket(INT64_MAX)) && int64_t(by_label.shape(0)) == n_labels, "weights are needed for every bucket and label");
+        require(int64_t(by_bucket.shape(1)) == contexts.n_contexts && by_label.shape(1) == by_bucket.shape(1), "weights are needed for every context");
+        check_offsets(sentences, n_tokens);
+        require(int64_t(kind_scores.size()) == n_rows && int64_t(given.size()) == n_rows * n_given, "a score and probabilities are needed for every row");
+        for (int64_t r = 0; r < n_rows; ++r)
+            require(kind_labels.data()[r] >= 0 && kind_labels.data()[r] < n_labels, "a candidate's label is out of range");
+        require(int64_t(kind_of.size()) == n_tokens && int64_t(positions.size()) == n_tokens + 1, "a kind and a position are needed for every token");
+        require(positions.data()[0] == 0 && positions.data()[n_tokens] == int64_t(labels.size()) && labels.size() == scores.size(), "positions must run from 0 to the candidates");
+        for (int64_t i = 0; i < n_tokens; ++i) {
+            const int64_t n = positions.data()[i + 1] - positions.data()[i];
+            require(kind_of.data()[i] >= 0 && kind_of.data()[i] < int64_t(kind_first.size()), "a kind is out of range");
+            const int64_t row = kind_first.data()[kind_of.data()[i]];
+            require(n > 0 && row >= 0 && row + n <= n_rows, "a kind's rows are out of range");
+        }
+        nb::gil_scoped_release release;
+        for_each_sentence<TokenScores>(int64_t(sentences.size()) - 1, n_threads, [&](TokenScores &kernel, int64_t s) {
+            kernel.rates.tables = &tables, kernel.rates.without = nullptr;
+            kernel.rates.contexts = &contexts, kernel.rates.tokens = &tokens;
+            kernel.rates.prior = prior.data(), kernel.rates.log_prior = log_prior.data(), kernel.rates.alpha = alpha;
+            kernel.kinds = {kind_first.data(), kind_labels.data(), kind_scores.data(), given.data()};
+            kernel.kind_of = kind_of.data(), kernel.positions = positions.data();
+            kernel.by_bucket = by_bucket.data(), kernel.by_label = by_label.data();
+            kernel.start = start.data(), kernel.end = end.data();
+            kernel(sentences.data()[s], sentences.data()[s + 1], labels.data(), scores.data());
+        });
+    });
 
     m.def("pair_rates", [](const Tables &tables, const Tables *without, In<int32_t> first_atom, In<int32_t> views, In<int32_t> offsets, In<int32_t> bits, In<int32_t> parents, In<int64_t> first_id, In<int32_t> ids, In<int32_t> columns, In<int32_t> outside, Codes codes, In<int64_t> sentences, In<int64_t> positions, In<int32_t> labels, In<int64_t> edges, In<double> prior, Matrix pair, double alpha, Out<double> rates, int n_threads) {
         const Tokens tokens = tokens_of(first_id, ids, columns, outside, codes);

@@ -15,10 +15,29 @@ void bind_second_order(nb::module_ &m) {
         });
     });
 
+    // The score of every edge, of a lattice whose edges all have blocks: that of the two labels.
+    m.def("edge_blocks", [](In<int64_t> sentences, In<int64_t> positions, In<int32_t> labels, Matrix pair,
+                            In<int64_t> edges, Out<double> edge_scores) {
+        const std::vector<double> scores(labels.size());
+        const In<double> some(scores.data(), {scores.size()});
+        const Lattice x = view(sentences, positions, labels, some, pair, edges, In<double>(edge_scores.data(), {edge_scores.size()}));
+        nb::gil_scoped_release release;
+        double *out = edge_scores.data();
+        for (int64_t s = 0; s < x.n_sentences; ++s)
+            for (int64_t i = x.sentences[s] + 1; i < x.sentences[s + 1]; ++i) {
+                if (x.edges[i + 1] - x.edges[i] != x.width(i - 1) * x.width(i)) throw std::invalid_argument("every edge needs its block");
+                for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p)
+                    for (int64_t q = x.positions[i]; q < x.positions[i + 1]; ++q)
+                        *out++ = x.pair[x.labels[p] * x.n_labels + x.labels[q]];
+            }
+    });
+
     m.def("triple_rates", [](In<int64_t> sentences, In<int64_t> positions, In<int32_t> labels, In<int64_t> triples,
-                             In<int64_t> pair_keys, In<int64_t> first_row, In<int32_t> row_labels,
-                             In<double> row_rates, In<double> unseen, int64_t n_labels, Out<double> out,
+                             In<int64_t> first_pair, In<int32_t> seconds, In<int64_t> first_row,
+                             In<int32_t> row_labels, In<double> row_rates, In<double> unseen, Out<double> out,
                              int n_threads) {
+        require(first_pair.size() > 0, "offsets need at least one entry");
+        const int64_t n_labels = int64_t(first_pair.size()) - 1;
         const std::vector<int64_t> no_edges(positions.size(), 0);
         const std::vector<double> scores(labels.size());
         const Lattice x{sentences.data(), positions.data(), labels.data(), scores.data(), nullptr, no_edges.data(), nullptr,
@@ -33,14 +52,18 @@ void bind_second_order(nb::module_ &m) {
                 const int64_t full = i < x.sentences[s] + 2 ? 0 : x.width(i - 2) * x.width(i - 1) * x.width(i);
                 require(triples.data()[i + 1] - triples.data()[i] == full, "a triple block has another size");
             }
-        require(first_row.size() == pair_keys.size() + 1 && unseen.size() == pair_keys.size(), "rows are needed for every pair");
+        require(first_row.size() == seconds.size() + 1 && unseen.size() == seconds.size(), "rows are needed for every pair");
+        require(first_pair.data()[0] == 0 && first_pair.data()[n_labels] == int64_t(seconds.size()),
+                "pair offsets must run from 0 to the number of pairs");
+        for (int64_t y = 0; y < n_labels; ++y)
+            require(first_pair.data()[y] <= first_pair.data()[y + 1], "pair offsets must not decrease");
         require(row_rates.size() == row_labels.size(), "a rate is needed for every row");
-        require(first_row.data()[0] == 0 && first_row.data()[pair_keys.size()] == int64_t(row_labels.size()),
+        require(first_row.data()[0] == 0 && first_row.data()[seconds.size()] == int64_t(row_labels.size()),
                 "row offsets must run from 0 to the number of rows");
-        for (size_t k = 0; k < pair_keys.size(); ++k)
+        for (size_t k = 0; k < seconds.size(); ++k)
             require(first_row.data()[k] <= first_row.data()[k + 1], "row offsets must not decrease");
-        const TripleRates kernel{pair_keys.data(), first_row.data(), row_labels.data(), row_rates.data(), unseen.data(),
-                                 int64_t(pair_keys.size()), n_labels};
+        const TripleRates kernel{first_pair.data(), seconds.data(), first_row.data(), row_labels.data(), row_rates.data(),
+                                 unseen.data()};
         nb::gil_scoped_release release;
         struct None {};
         for_each_sentence<None>(x.n_sentences, n_threads, [&](None &, int64_t s) {

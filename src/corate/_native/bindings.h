@@ -80,3 +80,4 @@ template <class Kernel, class Run> void for_each_sentence(int64_t n, int n_threa
 void bind_counts(nb::module_ &m);
 void bind_rates(nb::module_ &m);
 void bind_second_order(nb::module_ &m);
+void bind_views(nb::module_ &m);

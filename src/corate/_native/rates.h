@@ -172,7 +172,7 @@ class Tables {
 
     void halve(Search &search) const {
         const int64_t half = search.n / 2;
-        search.place += keys_[search.place + half] <= search.key ? half : 0;
+        search.place += half * (keys_[search.place + half] <= search.key);
         search.n -= half;
         __builtin_prefetch(&keys_[search.place + search.n / 2]);
     }
@@ -254,12 +254,10 @@ class Lookup {
 
         // The first row from `from` on whose label is not below.
         int64_t next(int64_t from, int32_t label) const {
-            if (n - from > 16) {
-                const auto below = [](const Tables::Row &row, int32_t y) { return row.label < y; };
-                return std::lower_bound(rows + from, rows + n, label, below) - rows;
-            }
-            while (from < n && rows[from].label < label) ++from;
-            return from;
+            int64_t left = n - from;
+            for (; left > 1; left -= left / 2) // without branches, which no processor can foresee
+                from += (left / 2) * (rows[from + left / 2 - 1].label < label);
+            return from + (left == 1 && rows[from].label < label);
         }
     };
 

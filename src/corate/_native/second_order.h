@@ -43,28 +43,33 @@ class MaxMarginals {
 
 // log CR(y; y″ | y′) = log P(y″ | y, y′) − log P(y″ | y′), the former smoothed with the latter.
 struct TripleRates {
-    const int64_t *pair_keys;   // y · L + y′, ascending
+    const int64_t *first_pair;  // n_labels + 1: of each y
+    const int32_t *seconds;     // y′ of each pair, ascending for each y
     const int64_t *first_row;   // n_pairs + 1
     const int32_t *row_labels;  // y″, ascending within a pair
     const double *row_rates;    // log CR of the triples seen
     const double *unseen;       // n_pairs: log CR of all others
-    int64_t n_pairs, n_labels;
 
     // Rates of one position's triples: candidates two before × one before × here.
     void operator()(const Lattice &x, int64_t i, double *out) const {
         for (int64_t o = x.positions[i - 2]; o < x.positions[i - 1]; ++o)
             for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p) {
-                const int64_t key = int64_t(x.labels[o]) * n_labels + x.labels[p];
-                const int64_t *found = std::lower_bound(pair_keys, pair_keys + n_pairs, key);
-                const bool seen = found != pair_keys + n_pairs && *found == key;
-                const int64_t k = found - pair_keys;
-                const int32_t *begin = seen ? row_labels + first_row[k] : nullptr;
-                const int32_t *end = seen ? row_labels + first_row[k + 1] : nullptr;
+                const int64_t k = place(seconds, first_pair[x.labels[o]], first_pair[x.labels[o] + 1], x.labels[p]);
+                const bool seen = k >= 0;
                 for (int64_t q = x.positions[i]; q < x.positions[i + 1]; ++q) {
-                    if (seen) begin = std::lower_bound(begin, end, x.labels[q]);
-                    *out++ = !seen ? 0.0 : begin != end && *begin == x.labels[q] ? row_rates[begin - row_labels] : unseen[k];
+                    const int64_t r = seen ? place(row_labels, first_row[k], first_row[k + 1], x.labels[q]) : -1;
+                    *out++ = !seen ? 0.0 : r >= 0 ? row_rates[r] : unseen[k];
                 }
             }
+    }
+
+  private:
+    // The place of a label among those from `begin` on, which ascend; −1 where it is not.
+    static int64_t place(const int32_t *labels, int64_t begin, int64_t end, int32_t label) {
+        int64_t left = end - begin;
+        for (; left > 1; left -= left / 2) // without branches, which no processor can foresee
+            begin += (left / 2) * (labels[begin + left / 2] <= label);
+        return left == 1 && labels[begin] == label ? begin : -1;
     }
 };
 

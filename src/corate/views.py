@@ -1,0 +1,133 @@
+"""Views of many words at once, and their ids in vocabularies.
+
+The kernels read words as code points end to end, spelt three times: as they are, in lower case, and with each
+letter's kind. Views that they do not know, and words with letters whose lower case depends on what stands
+around them, are left to Python: `contexts.Views`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import repeat
+
+import numpy as np
+import numpy.typing as npt
+
+from corate._native import HAS_KERNELS
+from corate.contexts import AFFIX, SHAPE_LENGTH, Views, kind
+
+if HAS_KERNELS:
+    from corate._native import kernels
+
+Ids = npt.NDArray[np.int32]
+Spelling = tuple[
+    npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.int64]
+]
+
+MARK = "\0"  # stands between words
+# Σ becomes σ or ς, and İ two characters; every other letter has one lower case of its own.
+UNUSUAL = (MARK, "Σ", "İ")
+NATIVE = {"word": 0, "lower": 1, "prefix": 2, "suffix": 3, "tail": 4, "shape": 5}  # as in views.h
+
+
+class _Kinds(dict[int, str]):
+    def __missing__(self, code: int) -> str:
+        self[code] = kind(chr(code))
+        return self[code]
+
+
+KINDS = _Kinds()
+
+
+class VocabularyIds:
+    """A vocabulary, to look values up in: by the kernels, or in a dict where there are none."""
+
+    def __init__(self, values: Sequence[str]) -> None:
+        self._values = values
+
+    @cached_property
+    def native(self) -> kernels.Vocabulary:
+        return kernels.Vocabulary(*_end_to_end(self._values))
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        return dict(zip(self._values, range(len(self._values)), strict=True))
+
+    def __len__(self) -> int:
+        return len(self.native if HAS_KERNELS else self.index)
+
+    def get(self, value: str) -> int:
+        """Its id, −1 where it has none."""
+        return int(self.ids([value])[0])
+
+    def ids(self, values: Sequence[str]) -> Ids:
+        ids = np.empty(len(values), np.int32)
+        if HAS_KERNELS:
+            letters, starts = _end_to_end(values)
+            self.native.ids(letters, letters, letters, starts, NATIVE["word"], 0, ids)
+        else:
+            ids[:] = np.fromiter(map(self.index.get, values, repeat(-1)), np.int32, len(values))
+        return ids
+
+    def add(self, values: Sequence[str]) -> Ids:
+        """Ids of values, of which new ones get those behind the others; for the kernels alone."""
+        ids = np.empty(len(values), np.int32)
+        self.native.add(*_end_to_end(values), ids)
+        return ids
+
+
+class WordViews:
+    """Views of these words."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._views = Views(words)
+        self.words = words
+
+    def ids(self, name: str, vocabulary: VocabularyIds, kernel: str | None = None) -> Ids:
+        """The id of each word's view, −1 where the vocabulary does not have it."""
+        native = _native(name)
+        if not HAS_KERNELS or kernel == "numpy" or native is None or self._spelling is None:
+            return vocabulary.ids(self._views(name))
+        ids = np.empty(len(self.words), np.int32)
+        vocabulary.native.ids(*self._spelling, *native, ids)
+        return ids
+
+    def distinct(self, name: str, kernel: str | None = None) -> tuple[list[str], Ids]:
+        """The different values of a view, sorted, and which one each word has."""
+        native, spelling = _native(name), self._spelling if HAS_KERNELS and kernel != "numpy" else None
+        if native is None or spelling is None or not len(self.words):
+            values = self._views(name)
+            vocabulary = sorted({*values})
+            index = VocabularyIds(vocabulary).index
+            return vocabulary, np.fromiter(map(index.__getitem__, values), np.int32, len(values))
+        ids = np.empty(len(self.words), np.int32)
+        text = kernels.distinct_views(*spelling, *native, ids)
+        return text.decode("utf-32-le", "surrogatepass").split(MARK), ids
+
+    @cached_property
+    def _spelling(self) -> Spelling | None:
+        text = MARK.join(self.words)
+        if text.count(MARK) >= max(1, len(self.words)) or any(letter in text for letter in UNUSUAL[1:]):
+            return None
+        letters, starts = _end_to_end(self.words)
+        return letters, _letters(text.lower()), _letters(text.translate(KINDS)), starts
+
+
+def _native(name: str) -> tuple[int, int] | None:
+    """What the kernels call a view, and its length; None for one that they do not know."""
+    affix = AFFIX.fullmatch(name)
+    if affix is not None:
+        return NATIVE[affix[1]], int(affix[2])
+    return (NATIVE[name], SHAPE_LENGTH) if name in NATIVE else None
+
+
+def _letters(text: str) -> npt.NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32, copy=False)
+
+
+def _end_to_end(words: Sequence[str]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+    """The letters of all words, and where each begins."""
+    starts = np.zeros(len(words) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, words), np.int64, len(words)) + 1, out=starts[1:])
+    return _letters(MARK.join(words)), starts
