@@ -9,7 +9,8 @@ import random
 import re
 import subprocess
 import sys
-from itertools import pairwise
+from collections.abc import Callable, Iterable
+from itertools import chain, pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,8 +18,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corate.corpus import Corpus
 from corate.errors import InputError
 from corate.formats import Sentence, detect, open_format, open_lines, read, read_chunks, read_corpus
+from corate.formats.base import Run
 
 Pairs = list[tuple[list[str], list[str]]]  # words and labels of each sentence
 UD = "{}\t{}\t_\t{}\t_\t{}\t_\t_\t_\t_"
@@ -157,6 +160,31 @@ def test_hash_rows_are_tokens_where_they_have_the_columns_of_the_file() -> None:
     # A comment that would have as many cells as a token row loses its blank.
     (third,) = parse("conll", "a b", labelled=False)
     assert open_format("conll").write(third, ["X"], None, "is 1") == "#is 1\na b X\n"
+
+
+PLAIN = ["a\tX", "b c\tY", "", ""]
+UNUSUAL = ["# c", "#\tX", "-DOCSTART-\tO", "a b", "a", " ", "a\t", "\tX", "d\tX\r", "a\tX\tZ"]
+
+
+@given(
+    blocks=st.lists(
+        st.lists(st.sampled_from(PLAIN) | st.sampled_from([*PLAIN, *UNUSUAL]), max_size=8), max_size=4
+    )
+)
+def test_runs_of_sentences_hold_what_sentences_hold(blocks: list[list[str]]) -> None:
+    reader = open_format("conll")
+
+    def told(read_parts: Callable[[], Iterable[Sentence | Run]]) -> object:
+        try:
+            corpus = Corpus.from_sentences(read_parts())
+        except InputError as error:
+            return str(error)
+        strings = [column.strings() for column in corpus.columns]
+        assert corpus.labels is not None
+        return strings, corpus.labels.strings(), corpus.offsets.tolist()
+
+    lines = list(chain.from_iterable(blocks))
+    assert told(lambda: reader.read_runs(blocks, "f")) == told(lambda: reader.read(lines, "f"))
 
 
 def test_docstart_rows_end_a_sentence() -> None:

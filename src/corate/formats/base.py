@@ -12,6 +12,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import ClassVar, NamedTuple
 
 from corate.errors import InputError
@@ -35,8 +36,25 @@ class Sentence:
     def words(self) -> list[str]:
         return self.columns[0] if self.columns else []
 
+    @property
+    def lengths(self) -> Sequence[int]:
+        return (len(self),)
+
     def __len__(self) -> int:
         return len(self.words)
+
+
+@dataclass(slots=True)
+class Run:
+    """Sentences end to end, of which nothing but their tokens matters."""
+
+    columns: list[list[str]]  # as in `Sentence`
+    labels: list[str] | None
+    lengths: Sequence[int]  # tokens of each sentence
+    line: int = 1  # where the first one begins
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
 
 
 class Labelling(NamedTuple):
@@ -64,6 +82,10 @@ class Format(ABC):
     @abstractmethod
     def read(self, lines: Iterable[str], source: str) -> Iterator[Sentence]:
         """Sentences of a file, each as soon as its last line is there; `InputError` says `source:line`."""
+
+    def read_runs(self, blocks: Iterable[list[str]], source: str) -> Iterator[Sentence | Run]:
+        """As `read`, for those who want the tokens alone; from lists of lines that arrived together."""
+        return self.read(chain.from_iterable(blocks), source)
 
     def write(
         self,

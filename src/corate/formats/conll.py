@@ -17,12 +17,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import chain, groupby, pairwise
 
 from corate.errors import InputError
 from corate.formats.base import (
     Format,
     Labelling,
+    Run,
     Sentence,
     comment_line,
     cut_return,
@@ -69,13 +70,36 @@ class Conll(Format):
     def read(self, lines: Iterable[str], source: str) -> Iterator[Sentence]:
         lines = iter(lines)
         head, layout = self._head(lines, source)
-        for first, group in _runs(chain(head, lines)):
+        yield from self._sentences(1, chain(head, lines), layout, source)
+
+    def _sentences(self, line: int, lines: Iterable[str], layout: _Layout, source: str) -> Iterator[Sentence]:
+        """Sentences of lines of which the first has this number in the file."""
+        for first, group in _runs(line, lines):
             plain = self._plain_sentence(first, group, layout)
             if plain is not None:
                 yield plain
                 continue
             for offset, lines_ in paragraphs(group, _is_docstart):
                 yield self._sentence(first + offset - 1, lines_, layout, source)
+
+    def read_runs(self, blocks: Iterable[list[str]], source: str) -> Iterator[Sentence | Run]:
+        """Plain rows in one go; from the first block on that has anything else, sentence by sentence."""
+        blocks = iter(blocks)
+        first = next(blocks, [])
+        _, layout = self._head(iter(first), source)
+        line, left = 1, list[str]()
+        for block in chain([first], blocks):
+            left += block
+            end = len(left) - next((k for k, text in enumerate(reversed(block)) if not text), len(left))
+            if not end:
+                continue
+            columns = self._plain_columns([text for text in left[:end] if text], layout)
+            if columns is None:
+                break
+            yield Run(*columns, _lengths(left[:end]), line)
+            line, left = line + end, left[end:]
+        rest = chain(left, chain.from_iterable(blocks))
+        yield from self._sentences(line, rest, layout, source) if layout.width else self.read(rest, source)
 
     def _head(self, lines: Iterator[str], source: str) -> tuple[list[str], _Layout]:
         """Lines up to the first row that is surely a token, and the layout that it shows."""
@@ -102,7 +126,16 @@ class Conll(Format):
     def _plain_sentence(self, first: int, lines: list[str], layout: _Layout) -> Sentence | None:
         """A sentence of sound token rows and nothing else, as most are; None where a closer look is due."""
         rows = lines if lines[-1] else lines[:-1]
-        if not rows or rows[0].startswith("#"):
+        columns = self._plain_columns(rows, layout)
+        if columns is None:
+            return None
+        return Sentence(*columns, lines, range(len(rows)), first, self.name)
+
+    def _plain_columns(
+        self, rows: list[str], layout: _Layout
+    ) -> tuple[list[list[str]], list[str] | None] | None:
+        """Observed columns and labels of sound token rows; None where a closer look is due."""
+        if not rows:
             return None
         # All rows in one go, with a mark after each that no row can hold.
         width, text = layout.width, f"{layout.separator}\n{layout.separator}".join(rows)
@@ -120,8 +153,7 @@ class Conll(Format):
         labels = [] if layout.label is None else columns.pop(layout.label)
         if not all(map(str.strip, columns[0])) or not all(map(str.strip, labels)) or DOCSTART in columns[0]:
             return None
-        places = range(len(rows))
-        return Sentence(columns, labels if self.labelled else None, lines, places, first, self.name)
+        return columns, labels if self.labelled else None
 
     def _sentence(self, first: int, lines: list[str], layout: _Layout, source: str) -> Sentence:
         columns, places = _columns(first, lines, layout, source)
@@ -167,9 +199,15 @@ def _is_docstart(line: str) -> bool:
     return line.startswith("-") and IS_DOCSTART.match(line) is not None
 
 
-def _runs(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+def _lengths(lines: list[str]) -> list[int]:
+    """How many lines stand between empty ones, where there are some."""
+    empty = [-1, *(k for k, line in enumerate(lines) if not line)]
+    return [after - before - 1 for before, after in pairwise(empty) if after - before > 1]
+
+
+def _runs(first: int, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
     """Lines up to the first empty one after some text, as soon as it is there, and the first's number."""
-    first, group = 1, list[str]()
+    group = list[str]()
     for has_text, run in groupby(lines, bool):
         if has_text:
             group += run

@@ -5,32 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
+from typing import TypeVar
 
 from corate.corpus import Corpus
 from corate.errors import InputError
-from corate.formats.base import Format, Sentence, is_blank
+from corate.formats.base import Format, Run, Sentence, is_blank
 from corate.formats.conll import IS_DOCSTART
 from corate.formats.detect import detect
 from corate.formats.lines import Progress, open_blocks, source_name
 from corate.formats.table import open_format
 
+Part = TypeVar("Part", Sentence, Sentence | Run)
+
 
 class Reader(Iterator[Sentence]):
     """The sentences of a file, each as soon as it is complete; `format` also writes them."""
 
-    def __init__(self, format: Format, lines: Iterable[str], source: str) -> None:  # noqa: A002
-        self.format, self.source = format, source
-        self._sentences = self._read(lines)
+    def __init__(self, format: Format, blocks: Iterable[list[str]], source: str) -> None:  # noqa: A002
+        self.format, self.source, self._blocks = format, source, blocks
+        self._sentences = self._checked(format.read(chain.from_iterable(blocks), source))
 
     def __next__(self) -> Sentence:
         return next(self._sentences)
 
-    def _read(self, lines: Iterable[str]) -> Iterator[Sentence]:
+    def runs(self) -> Iterator[Sentence | Run]:
+        """The tokens alone, in longer runs where the format has them: for those who want no sentences."""
+        return self._checked(self.format.read_runs(self._blocks, self.source))
+
+    def _checked(self, parts: Iterator[Part]) -> Iterator[Part]:
         n_sentences = n_tokens = 0
-        for sentence in self.format.read(lines, self.source):
+        for part in parts:
             n_sentences += 1
-            n_tokens += len(sentence)
-            yield sentence
+            n_tokens += len(part)
+            yield part
         if self.format.labelled and not n_tokens:
             message = "no sentence: nothing to learn from" if n_sentences else "empty file"
             raise InputError(message, self.source)
@@ -52,11 +59,11 @@ def read(
     named = None if format is None else open_format(format, label, labelled=labelled)
     blocks = open_blocks(path, encoding, progress)
     if named is not None:
-        return Reader(named, chain.from_iterable(blocks), source_name(path))
+        return Reader(named, blocks, source_name(path))
     head = _head(blocks)
     name = detect(path, "".join([line + "\n" for line in head]), labelled)
     detected = open_format(name, label, labelled=labelled)
-    return Reader(detected, chain(head, chain.from_iterable(blocks)), source_name(path))
+    return Reader(detected, chain([head], blocks), source_name(path))
 
 
 def _head(blocks: Iterator[list[str]]) -> list[str]:
@@ -80,7 +87,7 @@ def read_corpus(
 ) -> Corpus:
     """A whole file in memory; the parameters are those of `read`."""
     sentences = read(path, format, label=label, labelled=labelled, encoding=encoding, progress=progress)
-    return Corpus.from_sentences(sentences)
+    return Corpus.from_sentences(sentences.runs())
 
 
 def read_chunks(
@@ -98,7 +105,7 @@ def read_chunks(
         read(path, format, label=label, labelled=labelled, encoding=encoding, progress=progress)
         for path in ([paths] if isinstance(paths, (str, Path)) else paths)
     )
-    chunk: list[Sentence] = []
+    chunk: list[Sentence | Run] = []
     n_tokens = 0
     for sentence in _of_one_width(readers):
         chunk.append(sentence)
@@ -110,11 +117,11 @@ def read_chunks(
         yield Corpus.from_sentences(chunk)
 
 
-def _of_one_width(readers: Iterable[Reader]) -> Iterator[Sentence]:
+def _of_one_width(readers: Iterable[Reader]) -> Iterator[Sentence | Run]:
     """Sentences with tokens; a file with another number of columns than the first one is refused."""
     width, first = 0, ""
     for reader in readers:
-        for sentence in reader:
+        for sentence in reader.runs():
             if not len(sentence):
                 continue
             if not width:
