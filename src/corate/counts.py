@@ -205,7 +205,9 @@ def unpack(keys: Tally, widths: Sequence[int], ids: Ids, kernel: str | None = No
 
 def starts_of_runs(keys: Tally) -> Tally:
     """Where each run of equal keys begins."""
-    return np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
+    begins = np.ones(len(keys), bool)
+    np.not_equal(keys[1:], keys[:-1], out=begins[1:])
+    return np.flatnonzero(begins)
 
 
 def _append_field(key: Tally, column: npt.NDArray[np.integer]) -> Tally:

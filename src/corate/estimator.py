@@ -243,12 +243,21 @@ class Estimator(ABC):
         """What is in the model file."""
         self._check_fitted()
         state = self._state()
-        for value in chain.from_iterable(state.texts.values()):
-            if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
+        for values in state.texts.values():
+            if (value := _no_text(values)) is not None:
                 raise InputError(f"{value!r:.60} is no valid text (half of a surrogate pair): not saved")
         params = {name: value for name, value in self._fitted_params.items() if name != "n_jobs"}
         header = {"model": type(self).__name__, "params": params, **state.header}
         return modelfile.Contents(header, state.texts, state.arrays)
+
+
+def _no_text(values: Sequence[str]) -> str | None:
+    """The first of the values that no encoding can write; most lists have none, which is quick to see."""
+    try:
+        "".join(values).encode()
+    except UnicodeEncodeError:
+        return next(value for value in values if any("\ud800" <= c <= "\udfff" for c in value))
+    return None
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby, pairwise
+from itertools import chain, groupby
 
 from corate.errors import InputError
 from corate.formats.base import (
@@ -93,7 +93,7 @@ class Conll(Format):
             end = len(left) - next((k for k, text in enumerate(reversed(block)) if not text), len(left))
             if not end:
                 continue
-            columns = self._plain_columns([text for text in left[:end] if text], layout)
+            columns = self._plain_columns(list(filter(None, left[:end])), layout)
             if columns is None:
                 break
             yield Run(*columns, _lengths(left[:end]), line)
@@ -200,9 +200,14 @@ def _is_docstart(line: str) -> bool:
 
 
 def _lengths(lines: list[str]) -> list[int]:
-    """How many lines stand between empty ones, where there are some."""
-    empty = [-1, *(k for k, line in enumerate(lines) if not line)]
-    return [after - before - 1 for before, after in pairwise(empty) if after - before > 1]
+    """How many lines stand before each empty one, where there are some; the last line is empty."""
+    lengths, begin = list[int](), 0
+    while begin < len(lines):
+        end = lines.index("", begin)
+        if end > begin:
+            lengths.append(end - begin)
+        begin = end + 1
+    return lengths
 
 
 def _runs(first: int, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:

@@ -105,16 +105,25 @@ def read_chunks(
         read(path, format, label=label, labelled=labelled, encoding=encoding, progress=progress)
         for path in ([paths] if isinstance(paths, (str, Path)) else paths)
     )
-    chunk: list[Sentence | Run] = []
+    chunk: list[Corpus] = []
+    sentences: list[Sentence] = []
     n_tokens = 0
-    for sentence in _of_one_width(readers):
-        chunk.append(sentence)
-        n_tokens += len(sentence)
+    for part in _of_one_width(readers):
+        n_tokens += len(part)
+        if isinstance(part, Sentence):
+            sentences.append(part)
+        if sentences and (n_tokens >= chunk_tokens or isinstance(part, Run)):
+            chunk.append(Corpus.from_sentences(sentences))
+            sentences = []
+        if isinstance(part, Run):  # at once, while its strings are at hand
+            chunk.append(Corpus.from_sentences([part]))
         if n_tokens >= chunk_tokens:
-            yield Corpus.from_sentences(chunk)
+            yield Corpus.join(chunk)
             chunk, n_tokens = [], 0
+    if sentences:
+        chunk.append(Corpus.from_sentences(sentences))
     if chunk:
-        yield Corpus.from_sentences(chunk)
+        yield Corpus.join(chunk)
 
 
 def _of_one_width(readers: Iterable[Reader]) -> Iterator[Sentence | Run]:
