@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from corate.corpus import Corpus
 from corate.errors import InputError
 from corate.formats import Sentence, detect, open_format, open_lines, read, read_chunks, read_corpus
-from corate.formats.base import Run
+from corate.formats.plain import PlainRows
 
 Pairs = list[tuple[list[str], list[str]]]  # words and labels of each sentence
 UD = "{}\t{}\t_\t{}\t_\t{}\t_\t_\t_\t_"
@@ -174,17 +174,31 @@ UNUSUAL = ["# c", "#\tX", "-DOCSTART-\tO", "a b", "a", " ", "a\t", "\tX", "d\tX\
 def test_runs_of_sentences_hold_what_sentences_hold(blocks: list[list[str]]) -> None:
     reader = open_format("conll")
 
-    def told(read_parts: Callable[[], Iterable[Sentence | Run]]) -> object:
+    def told(read_parts: Callable[[], Iterable[Sentence | Corpus]]) -> object:
         try:
-            corpus = Corpus.from_sentences(read_parts())
+            parts = [
+                p if isinstance(p, Corpus) else Corpus.from_sentences([p]) for p in read_parts() if len(p)
+            ]
         except InputError as error:
             return str(error)
-        strings = [column.strings() for column in corpus.columns]
-        assert corpus.labels is not None
-        return strings, corpus.labels.strings(), corpus.offsets.tolist()
+        return _told(Corpus.join(parts))
 
     lines = list(chain.from_iterable(blocks))
     assert told(lambda: reader.read_runs(blocks, "f")) == told(lambda: reader.read(lines, "f"))
+
+
+@given(lines=st.lists(st.sampled_from(PLAIN) | st.sampled_from([*PLAIN, *UNUSUAL]) | texts, max_size=8))
+def test_plain_rows_are_read_by_the_kernel_as_without_it(lines: list[str]) -> None:
+    both = PlainRows(2, "\t", 1), PlainRows(2, "\t", 1, kernel="numpy")
+    for part in (["a\tX", ""], [*lines, ""], ["", "b\tX", ""]):
+        native, plain = (rows.read(part) for rows in both)
+        assert native == plain or not any(part)
+    assert _told(both[0].take(labelled=True)) == _told(both[1].take(labelled=True))
+
+
+def _told(corpus: Corpus) -> tuple[list[list[str]], list[str], list[int]]:
+    assert corpus.labels is not None
+    return [column.strings() for column in corpus.columns], corpus.labels.strings(), corpus.offsets.tolist()
 
 
 def test_docstart_rows_end_a_sentence() -> None:

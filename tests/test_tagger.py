@@ -19,8 +19,10 @@ from corate.corpus import Corpus
 from corate.counts import Events, count
 from corate.lattice import Float, Lattice
 from corate.rates import ALPHA, PAIR_COUNT, PRIOR_COUNT, Rates, table_of
+from corate.second_order import keep, max_marginals
 from corate.tagger import LABELS_ALONE
 from corate.tagger_lattice import Weights, evidence, refine
+from corate.tagger_scores import Scorer
 from corate.weights import Fold
 
 X, Y = load_sample()
@@ -224,6 +226,38 @@ def test_folds_do_not_know_their_own_words() -> None:
         n_d = 4 if k < 2 else 8
         prior = np.exp(fold.log_prior[fold.rows.labels == 0])
         np.testing.assert_allclose(prior, (n_d + PRIOR_COUNT) / (32 + 2 * PRIOR_COUNT))
+
+
+@pytest.mark.parametrize("contexts", [None, ["word", "lower", "col2", "word-1,word", "col2-1,word"]])
+def test_what_is_known_of_words_is_kept(fitted: Tagger, contexts: list[str] | None) -> None:
+    """The quick way to a lattice against the plain one: at once, from what was kept, and after an update."""
+    columns = [[(word, word[-1:]) for word in sentence] for sentence in X]
+    tagger = fitted if contexts is None else Tagger("fixed", contexts).fit(columns[:40], Y[:40])
+    tests = TEST if contexts is None else [[(word, word[-1:]) for word in sentence] for sentence in TEST]
+    scorer = Scorer(tagger.rates(), tagger.weights_)
+    for part in (tests[:5], tests, tests):
+        corpus = tagger._corpus(part)
+        lattice = scorer.lattice(corpus)
+        expected = evidence(tagger.rates(), corpus, weights=tagger.weights_, everything=False)
+        assert_same(lattice, expected.lattice(tagger.weights_))
+        in_numpy = scorer.lattice(corpus, kernel="numpy")
+        assert lattice.labels.tolist() == in_numpy.labels.tolist()
+        np.testing.assert_allclose(lattice.scores, in_numpy.scores, rtol=1e-5, atol=1e-5)
+        kept = max_marginals(lattice) > -1.0
+        assert_same(keep(lattice, kept), keep(lattice, kept, kernel="numpy"))
+
+
+def assert_same(a: Lattice, b: Lattice) -> None:
+    for mine, theirs in zip(a.arrays(), b.arrays(), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_what_was_kept_is_forgotten_by_an_update(tmp_path: Path) -> None:
+    tagger = Tagger("fixed").fit(X[:200], Y[:200])
+    before = tagger.predict(TEST)
+    tagger.partial_fit(X[200:220], Y[200:220])
+    tagger.save(tmp_path / "model")
+    assert tagger.predict(TEST) == load(tmp_path / "model").predict(TEST) != before
 
 
 def test_it_beats_the_papers_models(fixed: Tagger, fitted: Tagger) -> None:

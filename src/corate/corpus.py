@@ -34,10 +34,6 @@ class SentenceLike(Protocol):
     columns: list[list[str]]
     labels: list[str] | None
 
-    @property
-    def lengths(self) -> Sequence[int]:
-        """Of one sentence, or of several that stand end to end."""
-
 
 @dataclass(frozen=True)
 class Column:
@@ -121,7 +117,7 @@ class Corpus:
                 for k in range(n_columns)
             ),
             None if labels is None else Column.from_strings(labels),
-            _offsets(chain.from_iterable(s.lengths for s in (every if keep_empty else kept))),
+            _offsets(len(s.columns[0]) if s.columns else 0 for s in (every if keep_empty else kept)),
         )
 
     @classmethod

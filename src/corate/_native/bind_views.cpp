@@ -1,7 +1,10 @@
 // Python's door to views of words and to vocabularies.
 
 #include "bindings.h"
+#include "cells.h"
 #include "views.h"
+
+#include <nanobind/stl/pair.h>
 
 namespace {
 
@@ -27,6 +30,22 @@ View view_of(int which) {
     require(which >= 0 && which <= int(View::shape), "no such view");
     return View(which);
 }
+
+// Strings end to end with a mark between them, as UTF-32.
+class Joined {
+  public:
+    void add(Text value) {
+        if (n_++) letters_.push_back(U'\0');
+        letters_.insert(letters_.end(), value.begin(), value.end());
+    }
+    nb::bytes bytes() const {
+        return nb::bytes(reinterpret_cast<const char *>(letters_.data()), letters_.size() * sizeof(char32_t));
+    }
+
+  private:
+    std::vector<char32_t> letters_;
+    size_t n_ = 0;
+};
 
 } // namespace
 
@@ -67,7 +86,7 @@ void bind_views(nb::module_ &m) {
         const Spellings words = spellings(text, lower, kinds, first);
         const View view = view_of(which);
         require(int64_t(ids.size()) == words.n_words, "`ids` needs a place for every word");
-        std::vector<char32_t> joined;
+        Joined joined;
         {
             nb::gil_scoped_release release;
             Vocabulary values;
@@ -78,12 +97,36 @@ void bind_views(nb::module_ &m) {
             std::vector<int32_t> rank(order.size());
             for (size_t r = 0; r < order.size(); ++r) {
                 rank[order[r]] = int32_t(r);
-                const Text value = values.value(order[r]);
-                if (r) joined.push_back(U'\0');
-                joined.insert(joined.end(), value.begin(), value.end());
+                joined.add(values.value(order[r]));
             }
             for (int64_t k = 0; k < words.n_words; ++k) ids.data()[k] = rank[ids.data()[k]];
         }
-        return nb::bytes(reinterpret_cast<const char *>(joined.data()), joined.size() * sizeof(char32_t));
+        return joined.bytes();
     });
+
+    nb::class_<Cells>(m, "Cells")
+        .def("__init__", [](Cells *made, int64_t n_columns, uint32_t separator) {
+            require(n_columns > 0, "at least one column is needed");
+            new (made) Cells(n_columns, char32_t(separator));
+        })
+        .def("read", [](Cells &cells, Chars text, Chars forbidden) {
+            return cells.read({letters(text), text.size()}, {letters(forbidden), forbidden.size()});
+        })
+        // The distinct strings of a column end to end; the code of each row goes to `codes`.
+        .def("column", [](const Cells &cells, int64_t k, Out<int32_t> codes) {
+            require(k >= 0 && k < cells.n_columns(), "a column is out of range");
+            const Cells::Column &column = cells.column(k);
+            require(codes.size() == column.codes.size(), "`codes` needs a place for every row");
+            std::copy(column.codes.begin(), column.codes.end(), codes.data());
+            Joined joined;
+            for (int32_t id = 0; id < column.values.size(); ++id) joined.add(column.values.value(id));
+            return joined.bytes();
+        })
+        .def("offsets", [](const Cells &cells, Out<int64_t> offsets) {
+            require(offsets.size() == cells.offsets().size(), "`offsets` needs a place for every sentence");
+            std::copy(cells.offsets().begin(), cells.offsets().end(), offsets.data());
+        })
+        .def_prop_ro("size", [](const Cells &cells) {
+            return std::pair(int64_t(cells.column(0).codes.size()), int64_t(cells.offsets().size()) - 1);
+        });
 }

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import ClassVar, NamedTuple
 
+from corate.corpus import Corpus
 from corate.errors import InputError
 
 
@@ -36,25 +37,8 @@ class Sentence:
     def words(self) -> list[str]:
         return self.columns[0] if self.columns else []
 
-    @property
-    def lengths(self) -> Sequence[int]:
-        return (len(self),)
-
     def __len__(self) -> int:
         return len(self.words)
-
-
-@dataclass(slots=True)
-class Run:
-    """Sentences end to end, of which nothing but their tokens matters."""
-
-    columns: list[list[str]]  # as in `Sentence`
-    labels: list[str] | None
-    lengths: Sequence[int]  # tokens of each sentence
-    line: int = 1  # where the first one begins
-
-    def __len__(self) -> int:
-        return len(self.columns[0])
 
 
 class Labelling(NamedTuple):
@@ -83,8 +67,10 @@ class Format(ABC):
     def read(self, lines: Iterable[str], source: str) -> Iterator[Sentence]:
         """Sentences of a file, each as soon as its last line is there; `InputError` says `source:line`."""
 
-    def read_runs(self, blocks: Iterable[list[str]], source: str) -> Iterator[Sentence | Run]:
-        """As `read`, for those who want the tokens alone; from lists of lines that arrived together."""
+    def read_runs(self, blocks: Iterable[list[str]], source: str) -> Iterator[Sentence | Corpus]:
+        """As `read`, of lists of lines that arrived together, for those who want the tokens alone.
+
+        Many sentences may come as one corpus."""
         return self.read(chain.from_iterable(blocks), source)
 
     def write(

@@ -19,11 +19,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 
+from corate.corpus import Corpus
 from corate.errors import InputError
 from corate.formats.base import (
     Format,
     Labelling,
-    Run,
     Sentence,
     comment_line,
     cut_return,
@@ -31,8 +31,9 @@ from corate.formats.base import (
     paragraphs,
     shortened,
 )
+from corate.formats.plain import DOCSTART, PlainRows, plain_columns
 
-DOCSTART = "-DOCSTART-"
+RUN_TOKENS = 500_000  # of plain rows that are read before they are handed on
 IS_DOCSTART = re.compile(DOCSTART + r"(?=[ \t\r]|$)")
 
 
@@ -82,24 +83,27 @@ class Conll(Format):
             for offset, lines_ in paragraphs(group, _is_docstart):
                 yield self._sentence(first + offset - 1, lines_, layout, source)
 
-    def read_runs(self, blocks: Iterable[list[str]], source: str) -> Iterator[Sentence | Run]:
+    def read_runs(self, blocks: Iterable[list[str]], source: str) -> Iterator[Sentence | Corpus]:
         """Plain rows in one go; from the first block on that has anything else, sentence by sentence."""
         blocks = iter(blocks)
         first = next(blocks, [])
         _, layout = self._head(iter(first), source)
+        if not layout.width:
+            yield from self.read(chain(first, chain.from_iterable(blocks)), source)
+            return
+        plain = PlainRows(layout.width, layout.separator, layout.label)
         line, left = 1, list[str]()
         for block in chain([first], blocks):
             left += block
             end = len(left) - next((k for k, text in enumerate(reversed(block)) if not text), len(left))
-            if not end:
-                continue
-            columns = self._plain_columns(list(filter(None, left[:end])), layout)
-            if columns is None:
+            if end and not plain.read(left[:end]):
                 break
-            yield Run(*columns, _lengths(left[:end]), line)
             line, left = line + end, left[end:]
-        rest = chain(left, chain.from_iterable(blocks))
-        yield from self._sentences(line, rest, layout, source) if layout.width else self.read(rest, source)
+            if plain.n_tokens >= RUN_TOKENS:
+                yield plain.take(self.labelled)
+        if plain.n_tokens:
+            yield plain.take(self.labelled)
+        yield from self._sentences(line, chain(left, chain.from_iterable(blocks)), layout, source)
 
     def _head(self, lines: Iterator[str], source: str) -> tuple[list[str], _Layout]:
         """Lines up to the first row that is surely a token, and the layout that it shows."""
@@ -126,34 +130,14 @@ class Conll(Format):
     def _plain_sentence(self, first: int, lines: list[str], layout: _Layout) -> Sentence | None:
         """A sentence of sound token rows and nothing else, as most are; None where a closer look is due."""
         rows = lines if lines[-1] else lines[:-1]
-        columns = self._plain_columns(rows, layout)
+        columns = plain_columns(rows, layout.width, layout.separator)
         if columns is None:
             return None
-        return Sentence(*columns, lines, range(len(rows)), first, self.name)
-
-    def _plain_columns(
-        self, rows: list[str], layout: _Layout
-    ) -> tuple[list[list[str]], list[str] | None] | None:
-        """Observed columns and labels of sound token rows; None where a closer look is due."""
-        if not rows:
-            return None
-        # All rows in one go, with a mark after each that no row can hold.
-        width, text = layout.width, f"{layout.separator}\n{layout.separator}".join(rows)
-        cells = text.split(layout.separator)
-        if (
-            len(cells) != (width + 1) * len(rows) - 1
-            or cells[width :: width + 1].count("\n") != len(rows) - 1
-        ):
-            return None
-        if layout.separator == " " and "\t" in text:
-            return None
-        columns = [cells[k :: width + 1] for k in range(width)]
-        if "\r" in "".join(columns[-1]):
-            return None
         labels = [] if layout.label is None else columns.pop(layout.label)
-        if not all(map(str.strip, columns[0])) or not all(map(str.strip, labels)) or DOCSTART in columns[0]:
+        if not all(map(str.strip, columns[0])) or not all(map(str.strip, labels)):
             return None
-        return columns, labels if self.labelled else None
+        places = range(len(rows))
+        return Sentence(columns, labels if self.labelled else None, lines, places, first, self.name)
 
     def _sentence(self, first: int, lines: list[str], layout: _Layout, source: str) -> Sentence:
         columns, places = _columns(first, lines, layout, source)
@@ -197,17 +181,6 @@ class Conll(Format):
 
 def _is_docstart(line: str) -> bool:
     return line.startswith("-") and IS_DOCSTART.match(line) is not None
-
-
-def _lengths(lines: list[str]) -> list[int]:
-    """How many lines stand before each empty one, where there are some; the last line is empty."""
-    lengths, begin = list[int](), 0
-    while begin < len(lines):
-        end = lines.index("", begin)
-        if end > begin:
-            lengths.append(end - begin)
-        begin = end + 1
-    return lengths
 
 
 def _runs(first: int, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:

@@ -9,13 +9,13 @@ from typing import TypeVar
 
 from corate.corpus import Corpus
 from corate.errors import InputError
-from corate.formats.base import Format, Run, Sentence, is_blank
+from corate.formats.base import Format, Sentence, is_blank
 from corate.formats.conll import IS_DOCSTART
 from corate.formats.detect import detect
 from corate.formats.lines import Progress, open_blocks, source_name
 from corate.formats.table import open_format
 
-Part = TypeVar("Part", Sentence, Sentence | Run)
+Part = TypeVar("Part", Sentence, Sentence | Corpus)
 
 
 class Reader(Iterator[Sentence]):
@@ -28,15 +28,15 @@ class Reader(Iterator[Sentence]):
     def __next__(self) -> Sentence:
         return next(self._sentences)
 
-    def runs(self) -> Iterator[Sentence | Run]:
-        """The tokens alone, in longer runs where the format has them: for those who want no sentences."""
+    def runs(self) -> Iterator[Sentence | Corpus]:
+        """The tokens alone, of many sentences at once where the format can read them so."""
         return self._checked(self.format.read_runs(self._blocks, self.source))
 
     def _checked(self, parts: Iterator[Part]) -> Iterator[Part]:
         n_sentences = n_tokens = 0
         for part in parts:
             n_sentences += 1
-            n_tokens += len(part)
+            n_tokens += _n_tokens(part)
             yield part
         if self.format.labelled and not n_tokens:
             message = "no sentence: nothing to learn from" if n_sentences else "empty file"
@@ -87,7 +87,7 @@ def read_corpus(
 ) -> Corpus:
     """A whole file in memory; the parameters are those of `read`."""
     sentences = read(path, format, label=label, labelled=labelled, encoding=encoding, progress=progress)
-    return Corpus.from_sentences(sentences.runs())
+    return Corpus.join(list(_corpora(sentences.runs())))
 
 
 def read_chunks(
@@ -105,37 +105,47 @@ def read_chunks(
         read(path, format, label=label, labelled=labelled, encoding=encoding, progress=progress)
         for path in ([paths] if isinstance(paths, (str, Path)) else paths)
     )
+    return _corpora(_of_one_width(readers), chunk_tokens)
+
+
+def _corpora(parts: Iterable[Sentence | Corpus], chunk_tokens: int | None = None) -> Iterator[Corpus]:
+    """Corpora of about so many tokens, or one of them all."""
     chunk: list[Corpus] = []
     sentences: list[Sentence] = []
     n_tokens = 0
-    for part in _of_one_width(readers):
-        n_tokens += len(part)
+    for part in parts:
+        n_tokens += _n_tokens(part)
+        enough = chunk_tokens is not None and n_tokens >= chunk_tokens
         if isinstance(part, Sentence):
             sentences.append(part)
-        if sentences and (n_tokens >= chunk_tokens or isinstance(part, Run)):
+        if sentences and (enough or isinstance(part, Corpus)):
             chunk.append(Corpus.from_sentences(sentences))
             sentences = []
-        if isinstance(part, Run):  # at once, while its strings are at hand
-            chunk.append(Corpus.from_sentences([part]))
-        if n_tokens >= chunk_tokens:
+        if isinstance(part, Corpus):
+            chunk.append(part)
+        if enough:
             yield Corpus.join(chunk)
             chunk, n_tokens = [], 0
-    if sentences:
+    if sentences or (chunk_tokens is None and not chunk):
         chunk.append(Corpus.from_sentences(sentences))
     if chunk:
         yield Corpus.join(chunk)
 
 
-def _of_one_width(readers: Iterable[Reader]) -> Iterator[Sentence | Run]:
+def _n_tokens(part: Sentence | Corpus) -> int:
+    return part.n_tokens if isinstance(part, Corpus) else len(part)
+
+
+def _of_one_width(readers: Iterable[Reader]) -> Iterator[Sentence | Corpus]:
     """Sentences with tokens; a file with another number of columns than the first one is refused."""
     width, first = 0, ""
     for reader in readers:
-        for sentence in reader.runs():
-            if not len(sentence):
+        for part in reader.runs():
+            if not _n_tokens(part):
                 continue
             if not width:
-                width, first = len(sentence.columns), reader.source
-            if len(sentence.columns) != width:
-                message = f"{len(sentence.columns)} observed columns where {first} has {width}"
-                raise InputError(message, reader.source, sentence.line)
-            yield sentence
+                width, first = len(part.columns), reader.source
+            if len(part.columns) != width:
+                message = f"{len(part.columns)} observed columns where {first} has {width}"
+                raise InputError(message, reader.source, part.line if isinstance(part, Sentence) else 1)
+            yield part
