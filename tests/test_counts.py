@@ -101,3 +101,11 @@ def test_packing_kernels(rows: list[tuple[int, int, int]]) -> None:
         ids = np.empty((len(rows), 3), np.int32)
         unpack(keys, [20, 21, 20], ids, kernel)
         assert [tuple(row) for row in ids.tolist()] == rows
+
+
+@given(rows=st.lists(st.tuples(st.integers(-1, 2), st.integers(0, 3)), max_size=5), in_order=st.booleans())
+def test_rows_are_checked_by_the_kernel_as_without_it(rows: list[tuple[int, int]], in_order: bool) -> None:
+    rows = sorted({*rows}) if in_order else rows
+    table = Table(np.array(rows, np.int32).reshape(-1, 2), np.ones(len(rows), np.int64))
+    expected = all(a < b for a, b in pairwise(rows)), table.check("numpy")[1]
+    assert table.check() == table.check("numpy") == expected

@@ -20,7 +20,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
-from itertools import compress, pairwise
+from itertools import compress, islice
+from operator import ge
 from typing import cast
 
 import numpy as np
@@ -124,13 +125,20 @@ class Table:
         """Some of the rows."""
         return Table(self.ids[chosen], self.n[chosen])
 
-    def is_sorted(self) -> bool:
-        """Whether every row is greater than the one before it."""
+    def check(self, kernel: str | None = None) -> tuple[bool, list[int]]:
+        """Whether every row is greater than the one before it, and the highest id of each field.
+
+        That is 0 where there are no rows, and −1 where there is a negative id."""
+        if HAS_KERNELS and kernel != "numpy" and self.ids.flags.c_contiguous:
+            highest = np.empty(self.ids.shape[1], np.int32)
+            return kernels.check_rows(self.ids, highest), highest.tolist()
+        lowest, most = self.ids.min(axis=0, initial=0), self.ids.max(axis=0, initial=0)
         above, below = self.ids[:-1], self.ids[1:]
         differs = above != below
         first = differs.argmax(axis=1)
         row = np.arange(len(above))
-        return bool(differs.any(axis=1).all() and (above[row, first] < below[row, first]).all())
+        is_sorted = bool(differs.any(axis=1).all() and (above[row, first] < below[row, first]).all())
+        return is_sorted, np.where(lowest < 0, -1, most).tolist()
 
     def __add__(self, other: Table) -> Table:
         if len(other.n) > len(self.n):
@@ -261,7 +269,7 @@ class Counts:
         if self.n_sentences > n_tokens and not pruned:
             raise ValueError(f"{self.n_sentences!r} sentences with {n_tokens} labelled tokens")
         for key, values in self.vocabularies.items():
-            if any(a >= b for a, b in pairwise(values)):
+            if any(map(ge, values, islice(values, 1, None))):
                 raise ValueError(f"vocabulary {key!r} is not sorted or repeats an entry")
         for name, table in self.tables.items():
             _check_table(name, table, self.vocabularies)
@@ -361,11 +369,11 @@ def _check_table(name: str, table: Table, vocabularies: Mapping[str, Vocabulary]
     width = len(fields(name))
     if table.ids.dtype != np.int32 or table.n.dtype != np.int64 or table.ids.shape != (len(table.n), width):
         raise ValueError(f"table {name!r} has shape {table.ids.shape} where {width} fields are needed")
-    for k, field in enumerate(fields(name)):
-        ids = table.field(k)
-        if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < len(vocabularies[vocabulary_of(field)]):
+    is_sorted, highest = table.check()
+    for field, top in zip(fields(name), highest, strict=True):
+        if len(table.n) and not 0 <= top < len(vocabularies[vocabulary_of(field)]):
             raise ValueError(f"table {name!r} points outside the vocabulary of {field!r}")
-    if (table.n < 1).any() or (table.n > MOST).any() or not table.is_sorted():
+    if not is_sorted or not 1 <= int(table.n.min(initial=1)) <= int(table.n.max(initial=1)) <= MOST:
         raise ValueError(f"table {name!r} is not sorted, repeats a row or holds a count below 1")
 
 

@@ -149,7 +149,7 @@ class Estimator(ABC):
         targets = np.arange(n_tokens, corpus.n_tokens, n_tokens)
         bounds = [0, *np.searchsorted(corpus.offsets, targets).tolist(), corpus.n_sentences]
         for first, last in pairwise(bounds):
-            batch = corpus.select(first, last)
+            batch = corpus.select(first, last) if len(bounds) > 2 else corpus
             lattice = self._lattice(batch)
             if constraints is not None:
                 lattice = constrain(lattice, constraints, self.classes_, first)

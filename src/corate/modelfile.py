@@ -279,7 +279,7 @@ def _check_members(members: Mapping[str, memoryview], listed: Mapping[str, Mappi
 
 def _texts(name: str, data: memoryview) -> list[str]:
     values = json.loads(bytes(data))
-    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+    if not isinstance(values, list) or not {*map(type, values)} <= {str}:
         raise ModelFileError(f"damaged: member {name!r} is not a list of strings")
     return values
 

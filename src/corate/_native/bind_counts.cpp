@@ -1,6 +1,7 @@
 // Rows of ids in sorted tables; counts.py holds the NumPy twin.
 
 #include <algorithm>
+#include <vector>
 
 #include "bindings.h"
 
@@ -8,6 +9,22 @@ using Rows = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::c
 using OutRows = nb::ndarray<int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 void bind_counts(nb::module_ &m) {
+    // Whether every row is greater than the one before it; `highest` of each field, −1 for one with a negative id.
+    m.def("check_rows", [](Rows table, Out<int32_t> highest) {
+        const size_t n = table.shape(0), n_fields = table.shape(1);
+        require(highest.size() == n_fields, "a place is needed for every field");
+        nb::gil_scoped_release release;
+        std::vector<uint32_t> most(n_fields, 0); // of which a negative id is beyond all others
+        bool ascends = true;
+        const int32_t *row = table.data();
+        for (size_t r = 0; r < n; ++r, row += n_fields) {
+            for (size_t k = 0; k < n_fields; ++k) most[k] = std::max(most[k], uint32_t(row[k]));
+            ascends = ascends && (r == 0 || std::lexicographical_compare(row - n_fields, row, row, row + n_fields));
+        }
+        for (size_t k = 0; k < n_fields; ++k) highest.data()[k] = most[k] > uint32_t(INT32_MAX) ? -1 : int32_t(most[k]);
+        return ascends;
+    });
+
     // Of each sought row, where it stands in the table or would have to be put; both are sorted.
     m.def("find_rows", [](Rows table, Rows sought, Out<int64_t> places, Out<uint8_t> found) {
         const int64_t n = int64_t(table.shape(0)), n_fields = int64_t(table.shape(1)), n_sought = int64_t(sought.shape(0));
