@@ -10,6 +10,7 @@ that of a neighbour. A context template is one of them, or several joined by com
     col2, col3:suffix2-1       the corpus' second column; a view of its third one, at the token before
     "word.lower"               a feature that the tokens bring with them, by its key
     pair:word-1,word           for a pair of labels: CR(y; y′ | f) instead of CR(y; f)
+    bias                       the same for every word
 
 A view may be silent about a word: the empty value. Templates are read and written as these strings, and
 stored so in model files.
@@ -75,6 +76,7 @@ def tail(word: str, length: int) -> str:
 
 VIEWS: dict[str, View] = {
     "word": str,
+    "bias": lambda word: "yes",
     "lower": str.lower,
     "initial": initial,
     "hyphen": hyphen,
@@ -277,6 +279,9 @@ def _shorter(name: str) -> str | None:
 
 # The spelling features of the papers, for words that training never saw.
 SPELLING = ("initial", "hyphen", "ending")
+
+# What Lafferty et al. (2001) look at: the word and its spelling; the classical models take it by default.
+LAFFERTY = ("word", *SPELLING)
 
 # The contexts of the Tagger, for words alone; chosen on held-out data (Brown, CoNLL-2002 Dutch testa).
 WORDS = (

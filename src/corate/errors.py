@@ -30,3 +30,7 @@ class ConstraintError(CorateError, ValueError):
 
 class NotFittedError(CorateError, ValueError, AttributeError):
     """An estimator that was asked for labels before it saw any."""
+
+
+class ConvergenceWarning(UserWarning):
+    """A search that ended before it was done: the model is the best one found, not the best one."""

@@ -66,6 +66,7 @@ def unweigh(
     by_label: F64,
     /,
 ) -> None: ...
+def chain_expectations(*arrays: Any) -> None: ...  # see bind_chains.cpp
 def max_marginals(
     sentences: I64,
     positions: I64,

@@ -77,6 +77,7 @@ template <class Kernel, class Run> void for_each_sentence(int64_t n, int n_threa
     if (error) std::rethrow_exception(error);
 }
 
+void bind_chains(nb::module_ &m);
 void bind_counts(nb::module_ &m);
 void bind_rates(nb::module_ &m);
 void bind_second_order(nb::module_ &m);

@@ -4,6 +4,7 @@
 #include "decode.h"
 
 NB_MODULE(_kernels, m) {
+    bind_chains(m);
     bind_counts(m);
     bind_rates(m);
     bind_second_order(m);
