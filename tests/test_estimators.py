@@ -8,7 +8,16 @@ import pytest
 from sklearn.base import clone
 
 import checks
-from corate import EmpiricalCRF, Tagger
+from corate import (
+    HMM,
+    MEMM,
+    EmpiricalCRF,
+    LinearChainCRF,
+    MaxEntClassifier,
+    PiecewiseCRF,
+    SeparateCRF,
+    Tagger,
+)
 from corate.estimator import Estimator
 
 ESTIMATORS = [
@@ -17,6 +26,15 @@ ESTIMATORS = [
     EmpiricalCRF(unknown="signature", pair="word", contexts=("suffix2", "shape")),
     EmpiricalCRF(unknown="mean", pair="word", mu_oov=1.5),
     Tagger(weights="fixed"),
+    HMM(),
+    HMM(smoothing="none", contexts=(), ends=False),
+    HMM(smoothing="witten-bell"),
+    LinearChainCRF(tolerance=1e-3),
+    LinearChainCRF(contexts=("word", "pair:initial"), all_transitions=True),
+    MaxEntClassifier(),
+    MEMM(),
+    PiecewiseCRF(),
+    SeparateCRF(),
 ]
 
 

@@ -17,17 +17,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from corate.baselines import HMM, MEMM, LinearChainCRF, MaxEntClassifier, PiecewiseCRF
     from corate.constraints import Constraints
     from corate.corpus import Corpus
     from corate.counted import merge
     from corate.counts import Counts
     from corate.empirical import EmpiricalCRF
-    from corate.errors import ConstraintError, CorateError, InputError, ModelFileError, NotFittedError
+    from corate.errors import (
+        ConstraintError,
+        ConvergenceWarning,
+        CorateError,
+        InputError,
+        ModelFileError,
+        NotFittedError,
+    )
     from corate.estimator import load
     from corate.evaluate import Evaluation
     from corate.formats import read, read_corpus
     from corate.locks import locked
     from corate.sample import load_sample
+    from corate.separate import SeparateCRF
     from corate.tagger import Tagger
     from corate.templates import read_contexts
 
@@ -35,6 +44,13 @@ __version__ = "0.1.0"
 
 # Public names and their rooms. They are imported when first used, so that `corate --help` costs no NumPy.
 _ROOMS = {
+    "HMM": "baselines",
+    "LinearChainCRF": "baselines",
+    "MEMM": "baselines",
+    "MaxEntClassifier": "baselines",
+    "PiecewiseCRF": "baselines",
+    "SeparateCRF": "separate",
+    "ConvergenceWarning": "errors",
     "Constraints": "constraints",
     "ConstraintError": "errors",
     "CorateError": "errors",
@@ -56,16 +72,23 @@ _ROOMS = {
 }
 
 __all__ = [
+    "HMM",
+    "MEMM",
     "ConstraintError",
     "Constraints",
+    "ConvergenceWarning",
     "CorateError",
     "Corpus",
     "Counts",
     "EmpiricalCRF",
     "Evaluation",
     "InputError",
+    "LinearChainCRF",
+    "MaxEntClassifier",
     "ModelFileError",
     "NotFittedError",
+    "PiecewiseCRF",
+    "SeparateCRF",
     "Tagger",
     "load",
     "load_sample",

@@ -35,7 +35,16 @@ TAKES_FEATURES = "the model was trained on features: give tokens as dicts or lis
 TAKES_WORDS = "the model looks at words: give tokens as strings, not as dicts or lists of features"
 
 # Where the class of a model file lives, by its name in the file.
-MODELS = {"EmpiricalCRF": "corate.empirical", "Tagger": "corate.tagger"}
+MODELS = {
+    "EmpiricalCRF": "corate.empirical",
+    "HMM": "corate.baselines",
+    "LinearChainCRF": "corate.baselines",
+    "MEMM": "corate.baselines",
+    "MaxEntClassifier": "corate.baselines",
+    "PiecewiseCRF": "corate.baselines",
+    "SeparateCRF": "corate.separate",
+    "Tagger": "corate.tagger",
+}
 
 
 Self = TypeVar("Self", bound="Estimator")

@@ -1,0 +1,51 @@
+"""MaxEntClassifier: every token by itself, P(y | x) ∝ exp(Σ wₖ fₖ(x, y)); other labels play no part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from corate.contexts import LAFFERTY
+from corate.errors import InputError
+from corate.fitted import FittedModel, single_positions
+from corate.loglinear import Chains
+from corate.optimise import TOLERANCE
+
+
+class MaxEntClassifier(FittedModel):
+    """Multinomial logistic regression over the attributes of a token.
+
+    Parameters
+    ----------
+    c2, contexts, max_iterations, tolerance, numbers, n_jobs : as for `LinearChainCRF`.
+
+    Examples
+    --------
+    >>> from corate import MaxEntClassifier
+    >>> model = MaxEntClassifier(c2=0.1).fit([["the", "dog", "barks"]], [["DET", "NOUN", "VERB"]])
+    >>> model.predict([["dog", "the"]])
+    [['NOUN', 'DET']]
+    """
+
+    default = ("bias", *LAFFERTY)  # nothing else tells frequent labels from rare ones
+    label_pairs = False
+
+    def __init__(
+        self,
+        c2: float = 1.0,
+        contexts: Sequence[str] | None = None,
+        max_iterations: int = 1000,
+        tolerance: float = TOLERANCE,
+        numbers: str = "refuse",
+        n_jobs: int = 1,
+    ) -> None:
+        self.c2 = c2
+        self.contexts = contexts
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.numbers = numbers
+        self.n_jobs = n_jobs
+
+    def _pieces(self, chains: Chains) -> Chains:
+        if len(chains.pairs.ids):
+            raise InputError("a context of label pairs: MaxEntClassifier looks at one label at a time")
+        return single_positions(chains)

@@ -1,0 +1,181 @@
+"""SeparateCRF: separate training (003). Each factor is a maximum entropy model with its own objective.
+
+    P(y | x) = ∏ᵢ u(yᵢ | xᵢ) · ∏ᵢ CR(yᵢ₋₁; yᵢ | x),   CR(y; y′ | x) = v(y, y′ | x, x′) / (u(y | x) u(y′ | x′))
+
+    u(y | x)          ∝ exp(Σ weights of the attributes of x with y)
+    v(y, y′ | x, x′)  ∝ exp(weights of (y, y′), of the attributes of x with y and of x′ with y′), over pairs
+
+The partition function of a factor depends on its attributes alone: it is computed once for all edges (or
+positions) that have the same ones. Nothing is normalised along the sentence, and no label decides what the
+next one may be: there is no label bias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from corate import loglinear
+from corate.attributes import Sparse
+from corate.contexts import LAFFERTY
+from corate.corpus import Corpus
+from corate.errors import InputError
+from corate.explain import Explanation
+from corate.fitted import (
+    FittedModel,
+    feature_arrays,
+    penalised,
+    restored_features,
+    restored_weights,
+    row_numbers,
+    single_positions,
+)
+from corate.lattice import Float, Ids, Int, Lattice
+from corate.loglinear import Chains, Features, observed, seen_features, state_scores
+from corate.modelfile import Contents
+from corate.optimise import TOLERANCE, Report, Search, minimise
+
+
+class SeparateCRF(FittedModel):
+    """A CRF whose unary and pair factors are trained separately.
+
+    Parameters
+    ----------
+    c2, contexts, max_iterations, tolerance, numbers, n_jobs : as for `LinearChainCRF`. Contexts that begin
+        with `pair:` are further features of the pair factor.
+
+    Examples
+    --------
+    >>> from corate import SeparateCRF
+    >>> crf = SeparateCRF(c2=0.1).fit([["the", "dog", "barks"]], [["DET", "NOUN", "VERB"]])
+    >>> crf.predict([["the", "dog"]])
+    [['DET', 'NOUN']]
+    """
+
+    default = ("bias", *LAFFERTY)
+    sides = 2
+
+    def __init__(
+        self,
+        c2: float = 1.0,
+        contexts: Sequence[str] | None = None,
+        max_iterations: int = 1000,
+        tolerance: float = TOLERANCE,
+        numbers: str = "refuse",
+        n_jobs: int = 1,
+    ) -> None:
+        self.c2 = c2
+        self.contexts = contexts
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.numbers = numbers
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, progress: Report | None = None) -> SeparateCRF:
+        """Fit u, then v; `training_log_` and `progress` have the one after the other."""
+        known, chains, labels = self._prepare(X, y)
+        n, n_attributes = len(known.classes), len(known.attributes)
+        alone = Chains.of(chains.offsets, chains.states)
+        unary = seen_features(alone, labels, n, n_attributes, transitions=False)
+        edges, edge_labels = edge_chains(chains, labels, n_attributes)
+        pair = seen_features(edges, edge_labels, n, 2 * n_attributes, len(known.pair_attributes))
+        of_unary = Search(self.max_iterations, self.tolerance, _named(progress, "unary"))
+        u = self._fit_factor(unary, single_positions(alone), observed(unary, alone, labels), of_unary)
+        of_pair = Search(self.max_iterations, self.tolerance, _named(progress, "pair"))
+        v = self._fit_factor(
+            pair, distinct_edges(chains, n_attributes), observed(pair, edges, edge_labels), of_pair
+        )
+        self.unary_features_, self.unary_weights_ = unary, u
+        self._become(known, pair, v)
+        self.objective_ = of_unary.objective + of_pair.objective
+        self.training_log_ = [
+            entry | {"factor": name}
+            for name, s in (("unary", of_unary), ("pair", of_pair))
+            for entry in s.log
+        ]
+        return self
+
+    def _fit_factor(self, features: Features, pieces: Chains, seen: Float, search: Search) -> Float:
+        likelihood = penalised(features, pieces, seen, self.c2, self._n_threads())
+        return minimise(likelihood, np.zeros(len(features)), search, type(self).__name__)
+
+    def _pieces(self, chains: Chains) -> Chains:
+        raise NotImplementedError  # two factors have two kinds of pieces
+
+    # Decoding ----------------------------------------------------------------------------------------
+
+    def _lattice(self, corpus: Corpus) -> Lattice:
+        """log u (1 − number of edges) and the parts of log v that look at one label; log v of pairs."""
+        chains = self._chains(corpus)
+        n, n_attributes = len(self.classes_), len(self.attributes_)
+        u = state_scores(self.unary_features_, chains.states, self.unary_weights_)
+        u -= np.logaddexp.reduce(u, axis=1)[:, None]
+        moved = Sparse(chains.states.offsets, chains.states.ids + np.int32(n_attributes))
+        right = np.zeros(corpus.n_tokens, bool)  # ends of edges
+        right[chains.edges()] = True
+        left = np.append(right[1:], False)
+        scores = u * (1.0 - right - left)[:, None]
+        scores += np.where(left[:, None], state_scores(self.features_, chains.states, self.weights_), 0.0)
+        scores += np.where(right[:, None], state_scores(self.features_, moved, self.weights_), 0.0)
+        without = Chains.of(chains.offsets, Sparse.none(corpus.n_tokens), chains.pairs)
+        made = loglinear.lattice(self.features_, without, self.weights_)
+        made.scores[:] = scores.reshape(corpus.n_tokens * n)
+        return made
+
+    def named_weights(self) -> dict[tuple[str, ...], float]:
+        raise InputError(
+            "SeparateCRF has two sets of weights: see unary_features_, unary_weights_, features_, weights_"
+        )
+
+    def explain(self, tokens: Sequence[Any]) -> list[Explanation]:
+        raise InputError("SeparateCRF does not explain its labels: its factors are quotients of two models")
+
+    # On disk -----------------------------------------------------------------------------------------
+
+    def _state(self) -> Contents:
+        state = super()._state()
+        arrays = {
+            **state.arrays,
+            **feature_arrays("unary", self.unary_features_),
+            "unary": self.unary_weights_,
+        }
+        return Contents(state.header, state.texts, arrays)
+
+    def _restore(self, state: Contents) -> None:
+        super()._restore(state)
+        self.unary_features_ = restored_features(state, "unary", len(self.classes_))
+        if len(self.unary_features_.state_offsets) != len(self.attributes_) + 1:
+            raise ValueError("features do not fit the attributes")
+        self.unary_weights_ = restored_weights(state, "unary", self.unary_features_)
+
+
+def edge_chains(chains: Chains, labels: Ids, n_attributes: int) -> tuple[Chains, Ids]:
+    """Every edge as a chain of two; attributes at the right are others than those at the left."""
+    return _edges(chains, chains.edges(), n_attributes), _both_ends(labels, chains.edges())
+
+
+def distinct_edges(chains: Chains, n_attributes: int) -> Chains:
+    """The same, equal ones once."""
+    right = chains.edges()
+    number, first = row_numbers(chains.states)
+    pair_number, pair_first = row_numbers(chains.pairs)
+    keys = (number[right - 1] * len(first) + number[right]) * len(pair_first) + pair_number[right]
+    _, place, times = np.unique(keys, return_index=True, return_counts=True)
+    return _edges(chains, right[place], n_attributes).counting(times.astype(np.float64))
+
+
+def _edges(chains: Chains, right: Int, n_attributes: int) -> Chains:
+    ends = chains.states.select(_both_ends(np.arange(chains.n_positions), right))
+    states = Sparse(ends.offsets, ends.ids + (ends.owners % 2 * n_attributes).astype(np.int32))
+    pairs = chains.pairs.select(right).spread(2 * np.arange(len(right)) + 1, 2 * len(right))
+    return Chains.of(2 * np.arange(len(right) + 1, dtype=np.int64), states, pairs)
+
+
+def _both_ends(values: Any, right: Int) -> Any:
+    return np.stack([values[right - 1], values[right]], axis=1).reshape(-1)
+
+
+def _named(progress: Report | None, factor: str) -> Report | None:
+    return None if progress is None else lambda entry: progress(entry | {"factor": factor})
