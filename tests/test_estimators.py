@@ -25,6 +25,8 @@ ESTIMATORS = [
     EmpiricalCRF(unknown="signature"),
     EmpiricalCRF(unknown="signature", pair="word", contexts=("suffix2", "shape")),
     EmpiricalCRF(unknown="mean", pair="word", mu_oov=1.5),
+    EmpiricalCRF(unknown="maxent"),
+    EmpiricalCRF(unknown="maxent", pair="word", contexts=("initial", "suffix2")),
     Tagger(weights="fixed"),
     HMM(),
     HMM(smoothing="none", contexts=(), ends=False),

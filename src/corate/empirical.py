@@ -5,6 +5,7 @@
     known words      ψ = P̃(y | x),  φ = CR(y; y′ | x, x′)  or  CR(y; y′)                     eqns 12, 13
     EP1              unknown words: ψ = mean of P̃(y | f) over their seen contexts f          000 §3.7.1
     ECRN             unknown words: ψ = P̃(y | f) of their joint context f                   002 §III-D
+    EP2              unknown words: ψ = exp(Σ λ f) / Z, fitted to P̃(y | x) of known ones     000 §3.7.2
 
 ECRN is thus EP1 with a single, joint context, and the code knows only that one case.
 """
@@ -28,14 +29,17 @@ from corate.engines.memory import count_chunks
 from corate.errors import InputError
 from corate.estimator import as_corpus
 from corate.explain import Explanation, explain
+from corate.exponential import ExponentialFactors
 from corate.lattice import Float, Lattice
 from corate.ledger import NO_DIGESTS, Digests
 
 # Where the exponent μ_oov is looked for when it is chosen on held-out data; 1 is the published formula.
 MU_GRID = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0)
 
-UNKNOWN = ("mean", "signature")
+UNKNOWN = ("mean", "signature", "maxent")
 PAIR = ("label", "word")
+MOST_SCORES = 1 << 22  # of a lattice that is decoded at a time
+C2 = 0.1  # chosen on Brown's held-out sentences
 
 
 def _is_exponent(value: Any) -> bool:
@@ -47,9 +51,9 @@ class EmpiricalCRF(CountedModel):
 
     Parameters
     ----------
-    unknown : "mean" (EP1) or "signature" (ECRN)
-        How a word that training never saw is described: by the mean of P̃(y | f) over its contexts, or by
-        their joint value.
+    unknown : "mean" (EP1), "signature" (ECRN) or "maxent" (EP2)
+        How a word that training never saw is described: by the mean of P̃(y | f) over its contexts, by their
+        joint value, or by a log-linear model of them that is fitted to the known words.
     pair : "label" or "word"
         Whether the pair factor is CR(y; y′), or CR(y; y′ | x, x′) wherever that pair of words was seen.
     contexts : names of context templates for unknown words (see `corate.contexts`).
@@ -58,7 +62,8 @@ class EmpiricalCRF(CountedModel):
         every decoding, so the number stands where it can do what the papers say of it; 1 is their formula.
     ledger : whether the model keeps digests of what it has learned, so that it can refuse to learn it again,
         or to forget what it never learned.
-    n_jobs : threads for decoding; results do not depend on it.
+    c2 : penalty on the squares of the weights of "maxent".
+    n_jobs : threads; results do not depend on it.
 
     Examples
     --------
@@ -68,6 +73,9 @@ class EmpiricalCRF(CountedModel):
     [['DET', 'NOUN']]
     """
 
+    training_log_: list[dict[str, Any]]  # of "maxent": iteration, objective, gradient_norm, seconds, factor
+    _factors: EmpiricalFactors | None
+
     def __init__(
         self,
         unknown: str = "mean",
@@ -75,6 +83,7 @@ class EmpiricalCRF(CountedModel):
         contexts: Sequence[str] = SPELLING,
         mu_oov: float | None = 1.0,
         ledger: bool = True,
+        c2: float = C2,
         n_jobs: int = 1,
     ) -> None:
         self.unknown = unknown
@@ -82,6 +91,7 @@ class EmpiricalCRF(CountedModel):
         self.contexts = contexts
         self.mu_oov = mu_oov
         self.ledger = ledger
+        self.c2 = c2
         self.n_jobs = n_jobs
 
     # Training is counting ----------------------------------------------------------------------------
@@ -133,6 +143,8 @@ class EmpiricalCRF(CountedModel):
             mu_oov = self._choose_mu_oov(held_out, rest)
         self._become(counts, {"mu_oov": mu_oov})
         self._open_books(digests)
+        if self.unknown == "maxent":
+            self.factors()  # whatever there is to say of the fit is said now
         return self
 
     def _choose_mu_oov(self, held_out: Corpus, counts: Counts) -> float:
@@ -163,11 +175,15 @@ class EmpiricalCRF(CountedModel):
         self._contexts = self._context_templates()
         self._remember_params()
         self._follow(counts)
+        if self.unknown == "maxent" and arrays:
+            factors = ExponentialFactors(counts, self._contexts)
+            factors.take(arrays)
+            self._factors, self.training_log_ = factors, []
 
     def _follow(self, counts: Counts, changed: Counts | None = None, sign: int = 1) -> None:
         self.counts_ = counts
         self.classes_ = list(counts.labels)
-        self._factors: EmpiricalFactors | None = None
+        self._factors = None
 
     @staticmethod
     def _mean(
@@ -181,14 +197,28 @@ class EmpiricalCRF(CountedModel):
     def _learned(self) -> Learned:
         return {"mu_oov": self.mu_oov_}
 
+    def _learned_arrays(self) -> Arrays:
+        factors = self.factors()
+        return dict(factors.weights) if isinstance(factors, ExponentialFactors) else {}
+
     # Decoding ----------------------------------------------------------------------------------------
 
     def factors(self) -> EmpiricalFactors:
         """ψ and φ, derived from the counts when first asked for."""
         self._check_fitted()
-        if self._factors is None:
+        if self._factors is None and self.unknown == "maxent":
+            factors = ExponentialFactors(self.counts_, self._contexts)
+            self.training_log_ = factors.fit(self.c2, self._n_threads())
+            self._factors = factors
+        elif self._factors is None:
             self._factors = EmpiricalFactors(self.counts_, self._contexts)
         return self._factors
+
+    def _batch_tokens(self) -> int:
+        """Fewer where an unknown word has all labels, and its edges all pairs of them."""
+        if self.unknown != "maxent" or self.pair != "word":
+            return super()._batch_tokens()
+        return min(super()._batch_tokens(), max(1, MOST_SCORES // len(self.classes_) ** 2))
 
     def _lattice(self, corpus: Corpus) -> Lattice:
         return self.factors().lattice(corpus, self.mu_oov_)
@@ -231,6 +261,8 @@ class EmpiricalCRF(CountedModel):
             raise InputError(f"unknown={self.unknown!r}: choose from {', '.join(map(repr, UNKNOWN))}")
         if self.pair not in PAIR:
             raise InputError(f"pair={self.pair!r}: choose from {', '.join(map(repr, PAIR))}")
+        if not isinstance(self.c2, (int, float, np.number)) or not 0 < self.c2 < np.inf:
+            raise InputError(f"c2={self.c2!r}: give a number above 0, the penalty on the squares of weights")
         if self.mu_oov is not None and not _is_exponent(self.mu_oov):
             raise InputError(
                 f"mu_oov={self.mu_oov!r}: give a number between 0 and 1000, or None to choose it"

@@ -25,10 +25,10 @@ from corate.corpus import UNLABELLED, Corpus
 from corate.errors import InputError
 from corate.estimator import Estimator, as_corpus
 from corate.explain import Explanation, Reason, runner_up
-from corate.lattice import Float, Ids, Int, Lattice
-from corate.loglinear import Chains, Features, expectations, observed, seen_features
+from corate.lattice import Float, Ids, Lattice
+from corate.loglinear import Chains, Features, observed, penalised, seen_features
 from corate.modelfile import Contents
-from corate.optimise import Objective, Report, Search, minimise
+from corate.optimise import Report, Search, minimise
 
 MOST_SCORES = 1 << 22  # of a lattice that is decoded at a time
 NUMBERS = ("refuse", "bin")
@@ -252,19 +252,6 @@ def labelled_chains(corpus: Corpus, labels: Ids, states: Sparse, pairs: Sparse) 
     return Chains.of(offsets, states.select(kept), pairs.select(kept)), labels[kept]
 
 
-def penalised(features: Features, pieces: Chains, seen: Float, c2: float, n_threads: int) -> Objective:
-    """Σ times · log Z − Σ w · observed + c2 ‖w‖², and its gradient: expected − observed + 2 c2 w."""
-
-    def objective(weights: Float) -> tuple[float, Float]:
-        log_z, gradient = expectations(features, pieces, weights, n_threads)
-        gradient -= seen
-        gradient += (2 * c2) * weights
-        value = float(pieces.times @ log_z) - float(weights @ seen) + c2 * float(weights @ weights)
-        return value, gradient
-
-    return objective
-
-
 def feature_names(
     features: Features, attributes: Attributes, pair_attributes: Attributes, classes: Sequence[str]
 ) -> list[tuple[str, ...]]:
@@ -357,28 +344,6 @@ def restored_attributes(state: Contents, kind: str, contexts: Sequence[Context])
         if len(table) and ((table < 0) | (table >= sizes)).any():
             raise ValueError(f"a value of the context {context} is outside its vocabulary")
     return Attributes(contexts, vocabularies, tables)
-
-
-def single_positions(chains: Chains) -> Chains:
-    """Every position a chain of its own; equal ones once."""
-    first, times = distinct_rows(chains.states)
-    return Chains.of(np.arange(len(first) + 1, dtype=np.int64), chains.states.select(first)).counting(times)
-
-
-def distinct_rows(rows: Sparse) -> tuple[Int, Float]:
-    """Where each distinct row occurs first, and how often it occurs."""
-    number, first = row_numbers(rows)
-    return first, np.bincount(number, minlength=len(first)).astype(np.float64)
-
-
-def row_numbers(rows: Sparse) -> tuple[Int, Int]:
-    """The number of each row among the distinct ones, and where each of those occurs first."""
-    lengths = np.diff(rows.offsets)
-    dense = np.full((len(lengths), max(1, int(lengths.max(initial=0)))), -1, np.int32)
-    dense[rows.owners, np.arange(len(rows.ids)) - np.repeat(rows.offsets[:-1], lengths)] = rows.ids
-    keys = dense.view(f"V{dense.itemsize * dense.shape[1]}").reshape(-1)
-    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
-    return number.reshape(-1).astype(np.int64), first.astype(np.int64)
 
 
 def explain(model: FittedModel, corpus: Corpus, lattice: Lattice, chains: Chains) -> list[Explanation]:

@@ -13,6 +13,7 @@ Equal chains are looked at once and count `times`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,6 +26,8 @@ from corate.lattice import Float, Ids, Int, Lattice, offsets_of, ragged_arange
 
 if HAS_KERNELS:
     from corate._native import kernels
+
+Objective = Callable[[Float], tuple[float, Float]]  # value and gradient
 
 MOST_FEATURES = 1 << 31  # a vector of as many weights is 16 GB
 MOST_LABELS = 46340  # the square of it fits into 31 bits
@@ -256,6 +259,19 @@ def expectations(
     for s in range(chains.n_chains):
         log_z[s] = _expect(features, chains, s, weights, total)
     return log_z, total
+
+
+def penalised(features: Features, pieces: Chains, seen: Float, c2: float, n_threads: int) -> Objective:
+    """Σ times · log Z − Σ w · observed + c2 ‖w‖², and its gradient: expected − observed + 2 c2 w."""
+
+    def objective(weights: Float) -> tuple[float, Float]:
+        log_z, gradient = expectations(features, pieces, weights, n_threads)
+        gradient -= seen
+        gradient += (2 * c2) * weights
+        value = float(pieces.times @ log_z) - float(weights @ seen) + c2 * float(weights @ weights)
+        return value, gradient
+
+    return objective
 
 
 def _expect(features: Features, chains: Chains, s: int, weights: Float, total: Float) -> float:

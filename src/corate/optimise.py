@@ -17,12 +17,12 @@ import numpy as np
 
 from corate.errors import ConvergenceWarning
 from corate.lattice import Float
+from corate.loglinear import Objective
 
 PERIOD, TOLERANCE = 10, 1e-5  # less than this part gained over so many steps ends the search
 SMALL_GRADIENT = 1e-5  # of its norm over that of the weights (1 at least): an optimum
 MEMORIES = 6  # pairs of vectors that L-BFGS remembers, as CRFsuite's does
 
-Objective = Callable[[Float], tuple[float, Float]]  # value and gradient
 Report = Callable[[dict[str, Any]], object]  # told of every step
 
 

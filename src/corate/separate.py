@@ -26,16 +26,14 @@ from corate.explain import Explanation
 from corate.fitted import (
     FittedModel,
     feature_arrays,
-    penalised,
     restored_features,
     restored_weights,
-    row_numbers,
-    single_positions,
 )
-from corate.lattice import Float, Ids, Int, Lattice
-from corate.loglinear import Chains, Features, observed, seen_features, state_scores
+from corate.lattice import Float, Lattice
+from corate.loglinear import Chains, Features, observed, penalised, seen_features, state_scores
 from corate.modelfile import Contents
 from corate.optimise import TOLERANCE, Report, Search, minimise
+from corate.pieces import distinct_edges, edge_chains, single_positions
 
 
 class SeparateCRF(FittedModel):
@@ -149,32 +147,6 @@ class SeparateCRF(FittedModel):
         if len(self.unary_features_.state_offsets) != len(self.attributes_) + 1:
             raise ValueError("features do not fit the attributes")
         self.unary_weights_ = restored_weights(state, "unary", self.unary_features_)
-
-
-def edge_chains(chains: Chains, labels: Ids, n_attributes: int) -> tuple[Chains, Ids]:
-    """Every edge as a chain of two; attributes at the right are others than those at the left."""
-    return _edges(chains, chains.edges(), n_attributes), _both_ends(labels, chains.edges())
-
-
-def distinct_edges(chains: Chains, n_attributes: int) -> Chains:
-    """The same, equal ones once."""
-    right = chains.edges()
-    number, first = row_numbers(chains.states)
-    pair_number, pair_first = row_numbers(chains.pairs)
-    keys = (number[right - 1] * len(first) + number[right]) * len(pair_first) + pair_number[right]
-    _, place, times = np.unique(keys, return_index=True, return_counts=True)
-    return _edges(chains, right[place], n_attributes).counting(times.astype(np.float64))
-
-
-def _edges(chains: Chains, right: Int, n_attributes: int) -> Chains:
-    ends = chains.states.select(_both_ends(np.arange(chains.n_positions), right))
-    states = Sparse(ends.offsets, ends.ids + (ends.owners % 2 * n_attributes).astype(np.int32))
-    pairs = chains.pairs.select(right).spread(2 * np.arange(len(right)) + 1, 2 * len(right))
-    return Chains.of(2 * np.arange(len(right) + 1, dtype=np.int64), states, pairs)
-
-
-def _both_ends(values: Any, right: Int) -> Any:
-    return np.stack([values[right - 1], values[right]], axis=1).reshape(-1)
 
 
 def _named(progress: Report | None, factor: str) -> Report | None:

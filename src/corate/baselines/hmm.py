@@ -98,9 +98,9 @@ class HMM(CountedModel):
     def _become(self, counts: Counts, learned: Learned, arrays: Arrays) -> None:
         self._contexts = parse_all(self.contexts)
         self._remember_params()
-        self._follow(counts, None)
+        self._follow(counts)
 
-    def _follow(self, counts: Counts, added: Counts | None) -> None:
+    def _follow(self, counts: Counts, changed: Counts | None = None, sign: int = 1) -> None:
         self.counts_, self.classes_ = counts, list(counts.labels)
         self._factors: Factors | None = None
 

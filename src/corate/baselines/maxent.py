@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from corate.contexts import LAFFERTY
 from corate.errors import InputError
-from corate.fitted import FittedModel, single_positions
+from corate.fitted import FittedModel
 from corate.loglinear import Chains
 from corate.optimise import TOLERANCE
+from corate.pieces import single_positions
 
 
 class MaxEntClassifier(FittedModel):

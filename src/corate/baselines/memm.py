@@ -21,10 +21,11 @@ from corate.contexts import Context
 from corate.corpus import Corpus
 from corate.errors import InputError
 from corate.factors import LOG_ZERO
-from corate.fitted import FittedModel, penalised, row_numbers
+from corate.fitted import FittedModel
 from corate.lattice import Float, Ids, Int, Lattice, offsets_of, ragged_arange
-from corate.loglinear import Chains, Features, observed
+from corate.loglinear import Chains, Features, observed, penalised
 from corate.optimise import TOLERANCE, Search, minimise
+from corate.pieces import row_numbers
 
 START = "^"  # how the start of a sentence is called among labels
 

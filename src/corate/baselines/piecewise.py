@@ -13,10 +13,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from corate.fitted import FittedModel, row_numbers
+from corate.fitted import FittedModel
 from corate.lattice import offsets_of
 from corate.loglinear import Chains
 from corate.optimise import TOLERANCE
+from corate.pieces import row_numbers
 
 
 class PiecewiseCRF(FittedModel):
