@@ -16,6 +16,7 @@ import pytest
 import corate
 from conftest import Cli
 from corate.cli.common import FORMAT_NAMES, SCHEME_NAMES
+from corate.cli.models import FITTED, KINDS
 from corate.formats import FORMATS
 from corate.sample import FOLDER
 from corate.spans import SCHEMES, valid_transition
@@ -30,7 +31,7 @@ def two_columns(path: Path, label: str = "upos", part: str = "train") -> Path:
     return path
 
 
-@pytest.mark.parametrize("kind", ["ep1", "ecrn"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_train_tag_eval(cli: Cli, tmp_path: Path, kind: str) -> None:
     """Two-column files need no option at all."""
     train, model = two_columns(tmp_path / "train.conll"), tmp_path / "pos.model"
@@ -47,6 +48,57 @@ def test_train_tag_eval(cli: Cli, tmp_path: Path, kind: str) -> None:
     rows = [line.split("\t") for line in out.split("\n") if line]
     assert [row[:2] for row in rows] == [r.split("\t") for r in test.read_text().split("\n") if r]
     assert [row[2] for row in rows] == [y for s in crf.predict(corate.load_sample("test")[0]) for y in s]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_inspect_and_explain_every_model(cli: Cli, tmp_path: Path, kind: str) -> None:
+    """Each shows what it has, or says in one line that it has not."""
+    train, model = two_columns(tmp_path / "train.conll"), tmp_path / "pos.model"
+    assert cli("train", "--model", kind, train, "-m", model).code == 0
+    code, out, err = cli("inspect", model, "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["model"] == type(corate.load(model)).__name__
+    code, out, err = cli("inspect", model)
+    assert (code, err) == (0, "")
+    assert "contexts: " in out
+    code, out, err = cli("inspect", model, "--word", "dog")
+    assert code == 0 if kind not in FITTED else (code, err.count("\n")) == (2, 1)
+    code, out, err = cli("explain", "-m", model, "The dog barks .")
+    assert "NOUN" in out if kind != "separate" else (code, err.count("\n")) == (2, 1)
+
+
+def test_options_of_other_models_are_refused(cli: Cli, tmp_path: Path) -> None:
+    train, model = two_columns(tmp_path / "train.conll"), tmp_path / "pos.model"
+    for kind, option, message in (
+        ("crf", ("--pair", "word"), "--pair is for --model ep1, ep2 and ecrn, not for crf"),
+        ("tagger", ("--c2", "0"), "--c2 is for --model ep2, crf, maxent, memm, piecewise and separate"),
+        ("memm", ("--algorithm", "iis-s"), "--algorithm is for --model crf, not for memm"),
+        ("ep1", ("--smoothing", "none"), "--smoothing is for --model hmm, not for ep1"),
+        ("maxent", ("--no-ledger",), "--no-ledger is for --model tagger, ep1, ep2, ecrn and hmm"),
+        ("crf", ("--c2", "-1"), "c2=-1.0: give a number from 0"),
+        ("hmm", ("--words-only",), "--words-only is for --model tagger, crf"),
+    ):
+        code, _, err = cli("train", "--model", kind, *option, train, "-m", model)
+        assert (code, err.count("\n")) == (2, 1)
+        assert message in err
+        assert not model.exists()
+
+
+def test_a_fit_that_ends_early_says_so(cli: Cli, tmp_path: Path) -> None:
+    train, model = two_columns(tmp_path / "train.conll"), tmp_path / "pos.model"
+    code, out, err = cli("train", "--model", "crf", "--max-iterations", "3", train, "-m", model)
+    assert (code, out) == (0, "")
+    assert err.startswith("corate: LinearChainCRF: no convergence after 3 iterations")
+    assert err.count("\n") == 1
+    assert corate.load(model).max_iterations == 3
+
+
+def test_fitted_models_do_not_change(cli: Cli, tmp_path: Path) -> None:
+    train, model = two_columns(tmp_path / "train.conll"), tmp_path / "pos.model"
+    assert cli("train", "--model", "maxent", train, "-m", model).code == 0
+    code, _, err = cli("update", model, train)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "MaxEntClassifier" in err
 
 
 def test_tag_plain_text_from_a_pipe(cli: Cli, pos_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -398,4 +398,4 @@ def test_from_the_command_line(cli: Cli, tmp_path: Path) -> None:
     assert "word-1,word" in cli("inspect", model).out
     assert "NOUN" in cli("inspect", model, "--word", "boat").out
     assert "--weights is for --model tagger" in cli(*train[:-1], "ecrn", "--weights", "fixed").err
-    assert "are for --model ecrn" in cli(*train, "--pair", "word").err
+    assert "--pair is for --model ep1" in cli(*train, "--pair", "word").err

@@ -161,7 +161,8 @@ class FittedModel(Estimator):
         """
         self._check_fitted()
         classes = [*self.classes_, *self.extra_labels]
-        names = feature_names(self.features_, self.attributes_, self.pair_attributes_, classes)
+        states, pairs = self.attributes_.names(), self.pair_attributes_.names()
+        names = feature_names(self.features_, states, pairs, classes)
         return dict(zip(names, self.weights_.tolist(), strict=True))
 
     def _corpus(self, X: Any, y: Any = None) -> Corpus:
@@ -253,9 +254,8 @@ def labelled_chains(corpus: Corpus, labels: Ids, states: Sparse, pairs: Sparse) 
 
 
 def feature_names(
-    features: Features, attributes: Attributes, pair_attributes: Attributes, classes: Sequence[str]
+    features: Features, names: Sequence[str], pair_names: Sequence[str], classes: Sequence[str]
 ) -> list[tuple[str, ...]]:
-    names, pair_names = attributes.names(), pair_attributes.names()
     states = zip(features.state_attributes.tolist(), features.state_labels.tolist(), strict=True)
     pairs = zip(
         features.pair_attributes.tolist(),
@@ -282,7 +282,7 @@ def starting_weights(
     if initial is None:
         return np.zeros(len(features))
     if isinstance(initial, Mapping):
-        names = feature_names(features, attributes, pair_attributes, classes)
+        names = feature_names(features, attributes.names(), pair_attributes.names(), classes)
         index = {name: k for k, name in enumerate(names)}
         index |= {"|".join(name): k for k, name in enumerate(names)}  # type: ignore[misc]
         weights = np.zeros(len(features))

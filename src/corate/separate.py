@@ -26,6 +26,7 @@ from corate.explain import Explanation
 from corate.fitted import (
     FittedModel,
     feature_arrays,
+    feature_names,
     restored_features,
     restored_weights,
 )
@@ -123,9 +124,15 @@ class SeparateCRF(FittedModel):
         return made
 
     def named_weights(self) -> dict[tuple[str, ...], float]:
-        raise InputError(
-            "SeparateCRF has two sets of weights: see unary_features_, unary_weights_, features_, weights_"
-        )
+        """The weights of v; those of attributes at the left of an edge begin with `left:`.
+
+        Those of u are in `unary_weights_`, in the order of `unary_features_`.
+        """
+        self._check_fitted()
+        names = self.attributes_.names()
+        both = [*(f"left:{name}" for name in names), *names]
+        found = feature_names(self.features_, both, self.pair_attributes_.names(), self.classes_)
+        return dict(zip(found, self.weights_.tolist(), strict=True))
 
     def explain(self, tokens: Sequence[Any]) -> list[Explanation]:
         raise InputError("SeparateCRF does not explain its labels: its factors are quotients of two models")

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from corate.cli.common import console, megabytes, plural, table
+from corate.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from corate.counted import CountedModel
+    from corate.fitted import FittedModel
 
 
 @click.command(short_help="Show what a model knows.")
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 @click.option("--top", default=10, show_default=True, type=click.IntRange(1), help="Rows of each table.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object with everything, for programs.")
 def inspect(model_path: str, word: str | None, top: int, as_json: bool) -> None:
-    """Show what is in a model: its labels, contexts and sizes, and its strongest co-occurrence rates.
+    """Show what is in a model: its labels, contexts and sizes, and its strongest rates or weights.
 
     A rate of 1 means that two labels follow each other as often as by chance; 5, five times as often.
 
@@ -35,6 +37,9 @@ def inspect(model_path: str, word: str | None, top: int, as_json: bool) -> None:
     from corate.estimator import load
 
     crf = load(model_path)
+    if not hasattr(crf, "counts_"):
+        _inspect_fitted(crf, model_path, word, top, as_json)
+        return
     facts = _word_facts(crf, word) if word is not None else _facts(crf, model_path)
     if as_json:
         click.echo(json.dumps(facts, ensure_ascii=False))
@@ -42,6 +47,54 @@ def inspect(model_path: str, word: str | None, top: int, as_json: bool) -> None:
         _print_word(console(), facts, top)
     else:
         _print(console(), facts, model_path, top)
+
+
+def _inspect_fitted(model: FittedModel, path: str, word: str | None, top: int, as_json: bool) -> None:
+    if word is not None:
+        raise InputError(
+            f"a {type(model).__name__} has weights and no counts of words: corate explain shows the weights "
+            "that speak for the labels of a sentence"
+        )
+    states, transitions, pairs = model.features_.sizes
+    hidden = ("contexts", "n_jobs", "initial")
+    facts: dict[str, Any] = {
+        "model": type(model).__name__,
+        "parameters": {k: v for k, v in model.get_params().items() if k not in hidden},
+        "objective": model.objective_,
+        "words": len(model.known_words()),
+        "labels": model.classes_,
+        "contexts": model.context_names(),
+        "features": {"states": states, "transitions": transitions, "pairs": pairs},
+        "bytes": Path(path).stat().st_size,
+        "weights": _strongest(model, None if as_json else top),
+    }
+    if as_json:
+        click.echo(json.dumps(facts, ensure_ascii=False))
+        return
+    out = console()
+    out.print(f"{path}  {facts['model']}, {megabytes(path)}", style="bold")
+    out.print(f"{plural(facts['words'], 'distinct word')}, {plural(len(model.classes_), 'label')}")
+    out.print("parameters: " + ", ".join(f"{k}={v}" for k, v in facts["parameters"].items()))
+    out.print("contexts: " + " · ".join(facts["contexts"]))
+    out.print(
+        f"features: {states:,} of labels, {transitions:,} of label pairs, {pairs:,} of both with a context"
+    )
+    out.print(f"objective: {model.objective_:,.4f}")
+    strongest = table("feature", "weight", title="\nStrongest weights")
+    for row in facts["weights"]:
+        strongest.add_row(row["feature"], f"{row['weight']:+.3f}")
+    out.print(strongest)
+
+
+def _strongest(model: FittedModel, top: int | None) -> list[dict[str, Any]]:
+    named = model.named_weights()
+    rows = sorted(named.items(), key=lambda item: -abs(item[1]))[:top]
+    return [{"feature": _feature(name), "weight": weight} for name, weight in rows]
+
+
+def _feature(name: tuple[str, ...]) -> str:
+    attribute, *labels = name
+    return " with ".join(filter(None, [attribute, " before ".join(labels)]))
 
 
 def _facts(model: CountedModel, path: str) -> dict[str, Any]:
