@@ -138,6 +138,7 @@ def test_objective_of_crfsuite() -> None:
         (SeparateCRF(), "YOB"),
         (HMM(smoothing="none"), "YOB"),
         (MEMM(), "XIB"),
+        (MEMM("shared", c2=1e-4), "XIB"),
     ],
     ids=repr,
 )
@@ -323,7 +324,7 @@ def test_bad_parameters(options: dict[str, Any], message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "what"), [(MaxEntClassifier, "one label at a time"), (MEMM, "every context is one")]
+    ("model", "what"), [(MaxEntClassifier, "one label at a time"), (MEMM, "leave `pair:` out")]
 )
 def test_models_without_pair_contexts_say_so(model: Any, what: str) -> None:
     with pytest.raises(InputError, match=what):

@@ -73,6 +73,7 @@ def test_options_of_other_models_are_refused(cli: Cli, tmp_path: Path) -> None:
         ("crf", ("--pair", "word"), "--pair is for --model ep1, ep2 and ecrn, not for crf"),
         ("tagger", ("--c2", "0"), "--c2 is for --model ep2, crf, maxent, memm, piecewise and separate"),
         ("memm", ("--algorithm", "iis-s"), "--algorithm is for --model crf, not for memm"),
+        ("crf", ("--shared",), "--shared is for --model memm, not for crf"),
         ("ep1", ("--smoothing", "none"), "--smoothing is for --model hmm, not for ep1"),
         ("maxent", ("--no-ledger",), "--no-ledger is for --model tagger, ep1, ep2, ecrn and hmm"),
         ("crf", ("--c2", "-1"), "c2=-1.0: give a number from 0"),

@@ -35,6 +35,7 @@ ESTIMATORS = [
     LinearChainCRF(contexts=("word", "pair:initial"), all_transitions=True),
     MaxEntClassifier(),
     MEMM(),
+    MEMM("shared"),
     PiecewiseCRF(),
     SeparateCRF(),
 ]

@@ -13,6 +13,7 @@ Equal chains are looked at once and count `times`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -263,6 +264,13 @@ def expectations(
 
 def penalised(features: Features, pieces: Chains, seen: Float, c2: float, n_threads: int) -> Objective:
     """Σ times · log Z − Σ w · observed + c2 ‖w‖², and its gradient: expected − observed + 2 c2 w."""
+
+    if not HAS_KERNELS:
+        warnings.warn(
+            "corate's compiled kernels are missing: weights are fitted in NumPy, a hundred times slower",
+            RuntimeWarning,
+            stacklevel=4,
+        )
 
     def objective(weights: Float) -> tuple[float, Float]:
         log_z, gradient = expectations(features, pieces, weights, n_threads)

@@ -4,7 +4,9 @@
 
 Every label y′ (and the start of a sentence) has a maximum entropy model of its own, over the labels that
 followed it in training. A label with one successor gives it probability 1 whatever the word is: the label
-bias problem, which the papers' models do not have.
+bias problem, which the papers' models do not have. With many labels it is a disaster: rare labels have few
+successors, and the best path stays among them. The usual remedy is one model for all, in which y′ is a
+feature among others: P(y | y′, x) ∝ exp(Σ wₖ fₖ(x, y) + w(y′, y)), over all labels.
 """
 
 from __future__ import annotations
@@ -21,22 +23,25 @@ from corate.contexts import Context
 from corate.corpus import Corpus
 from corate.errors import InputError
 from corate.factors import LOG_ZERO
-from corate.fitted import FittedModel
-from corate.lattice import Float, Ids, Int, Lattice, offsets_of, ragged_arange
+from corate.fitted import MOST_SCORES, FittedModel
+from corate.lattice import Float, Ids, Lattice, offsets_of, ragged_arange
 from corate.loglinear import Chains, Features, observed, penalised
 from corate.optimise import TOLERANCE, Search, minimise
 from corate.pieces import row_numbers
 
+MODELS = ("own", "shared")
 START = "^"  # how the start of a sentence is called among labels
 
 
 class MEMM(FittedModel):
-    """Maximum entropy models of the next label, one for each label before it.
+    """Maximum entropy models of the next label, given the label before it.
 
     Parameters
     ----------
-    c2, contexts, max_iterations, tolerance, numbers, n_jobs : as for `LinearChainCRF`; contexts of label
-        pairs (`pair:`) are none, since here every context is one.
+    models : "own" or "shared"
+        A model for each label before (004 eqn 28), or one model in which that label is a feature.
+    c2, contexts, max_iterations, tolerance, numbers, n_jobs : as for `LinearChainCRF`, but that there are no
+        contexts of label pairs (`pair:`).
 
     Examples
     --------
@@ -50,6 +55,7 @@ class MEMM(FittedModel):
 
     def __init__(
         self,
+        models: str = "own",
         c2: float = 1.0,
         contexts: Sequence[str] | None = None,
         max_iterations: int = 1000,
@@ -57,6 +63,7 @@ class MEMM(FittedModel):
         numbers: str = "refuse",
         n_jobs: int = 1,
     ) -> None:
+        self.models = models
         self.c2 = c2
         self.contexts = contexts
         self.max_iterations = max_iterations
@@ -65,45 +72,54 @@ class MEMM(FittedModel):
         self.n_jobs = n_jobs
 
     def _split(self, contexts: Sequence[Context]) -> tuple[list[Context], list[Context]]:
-        """None of single labels: what a token looks like is a feature of its label and the one before."""
+        """In models of their own every context is one of label pairs; in a shared one, none is."""
         if any(context.pair for context in contexts):
-            raise InputError("a context of label pairs: in a MEMM every context is one, leave `pair:` out")
-        return [], list(contexts)
+            raise InputError(
+                "a context of label pairs: a MEMM decides on every context itself, leave `pair:` out"
+            )
+        return ([], list(contexts)) if self.models == "own" else (list(contexts), [])
 
     def _framed(self, chains: Chains, labels: Ids, n_labels: int) -> tuple[Chains, Ids]:
         """Every chain begins with a position of its own that has the label START."""
         offsets = chains.offsets + np.arange(chains.n_chains + 1)
-        place = np.ones(int(offsets[-1]), bool)
-        place[offsets[:-1]] = False
-        framed = np.full(int(offsets[-1]), n_labels, np.int32)
-        framed[place] = labels
-        pairs = chains.pairs.spread(np.flatnonzero(place), len(framed))
-        return Chains.of(offsets, Sparse.none(len(framed)), pairs), framed
+        is_word = np.ones(int(offsets[-1]), bool)
+        is_word[offsets[:-1]] = False
+        framed = np.full(len(is_word), n_labels, np.int32)
+        framed[is_word] = labels
+        place = np.flatnonzero(is_word)
+        states, pairs = (rows.spread(place, len(framed)) for rows in (chains.states, chains.pairs))
+        return Chains.of(offsets, states, pairs), framed
 
     def _search(self, features: Features, chains: Chains, labels: Ids, start: Float, search: Search) -> Float:
-        """Each position is a chain of its own, and looks at (attribute, label before) as one attribute."""
-        n = features.n_labels - 1
-        place = chains.edges()
-        before = labels[place - 1].astype(np.int64)
+        """Each position is a chain of its own. It has its attributes; the label before as one more; and each
+        (pair attribute, label before) as one. In this order the features are those of the whole chains."""
+        n, n_attributes = features.n_labels - 1, len(features.state_offsets) - 1
         keys, number = np.unique(features.pair_attributes * (n + 1) + features.pair_left, return_inverse=True)
+        n_states, n_transitions, _ = features.sizes
+        by_label = n_states + np.searchsorted(features.left, np.arange(n + 1))
+        by_pair = n_states + n_transitions + np.searchsorted(number.reshape(-1), np.arange(len(keys) + 1))
+        none = np.empty(0, np.int32)
         local = Features(
             n,
-            np.concatenate(
-                [
-                    np.searchsorted(features.left, np.arange(n + 1)),
-                    len(features.left) + np.searchsorted(number.reshape(-1), np.arange(len(keys) + 1)),
-                ]
-            ),
-            np.concatenate([features.right, features.pair_right]),
-            *(np.empty(0, np.int32),) * 2,
+            np.concatenate([features.state_offsets[:-1], by_label, by_pair]),
+            np.concatenate([features.state_labels, features.right, features.pair_right]),
+            none,
+            none,
             np.zeros(1, np.int64),
-            *(np.empty(0, np.int32),) * 2,
+            none,
+            none,
         )
-        pairs = chains.pairs.select(place)
-        composite = np.searchsorted(keys, pairs.ids * np.int64(n + 1) + before[pairs.owners]) + n + 1
-        states = _with_first(pairs, composite, before)
-        number, first = row_numbers(states)
-        pieces = Chains.of(np.arange(len(first) + 1, dtype=np.int64), states.select(first))
+        place = chains.edges()
+        before = labels[place - 1].astype(np.int64)
+        states, pairs = chains.states.select(place), chains.pairs.select(place)
+        both = np.searchsorted(keys, pairs.ids * np.int64(n + 1) + before[pairs.owners])
+        owners = np.concatenate([states.owners, np.arange(len(place)), pairs.owners])
+        ids = np.concatenate([states.ids, n_attributes + before, n_attributes + n + 1 + both])
+        order = np.argsort(owners, kind="stable")
+        lengths = np.bincount(owners, minlength=len(place))
+        rows = Sparse(offsets_of(lengths), ids[order].astype(np.int32))
+        number, first = row_numbers(rows)
+        pieces = Chains.of(np.arange(len(first) + 1, dtype=np.int64), rows.select(first))
         pieces = replace(
             pieces.counting(np.bincount(number).astype(np.float64)),
             groups=before[first].astype(np.int32),
@@ -116,32 +132,29 @@ class MEMM(FittedModel):
     def _pieces(self, chains: Chains) -> Chains:
         raise NotImplementedError  # `_search` needs the labels too
 
-    @staticmethod
-    def _successors(features: Features) -> npt.NDArray[np.bool_]:
-        """Which labels followed each label, and the start."""
-        follows = np.zeros((features.n_labels, features.n_labels - 1), bool)
+    def _successors(self, features: Features) -> npt.NDArray[np.bool_]:
+        """Which labels may follow each label, and the start."""
+        follows = np.full((features.n_labels, features.n_labels - 1), self.models == "shared")
         follows[features.left, features.right] = True
         return follows
+
+    def _batch_tokens(self) -> int:
+        return max(1, min(super()._batch_tokens(), MOST_SCORES // len(self.classes_) ** 2))
 
     def _lattice(self, corpus: Corpus) -> Lattice:
         """Scores of first positions are log P(y | START, x), those of edges log P(y | y′, x)."""
         chains, features = self._chains(corpus), self.features_
         n, n_positions = len(self.classes_), corpus.n_tokens
-        scores = np.broadcast_to(
-            loglinear.transition_scores(features, self.weights_)[:, :n], (n_positions, n + 1, n)
-        )
-        lengths = np.diff(features.pair_offsets)[chains.pairs.ids]
-        rows = ragged_arange(features.pair_offsets[:-1][chains.pairs.ids], lengths)
-        cells = np.repeat(chains.pairs.owners, lengths) * (n + 1) * n
-        cells += features.pair_left[rows].astype(np.int64) * n + features.pair_right[rows]
-        weight = features.split(self.weights_)[2][rows]
-        added = np.bincount(cells, weights=weight, minlength=scores.size).reshape(scores.shape)
-        scores = np.where(self._successors(features), scores + added, -np.inf)
-        top = scores.max(axis=2, keepdims=True)
-        top = np.where(np.isfinite(top), top, 0.0)
-        total = np.exp(scores - top).sum(axis=2, keepdims=True)
-        scores = scores - top - np.log(np.where(total > 0, total, 1.0))
-        scores = np.where(np.isfinite(scores), scores, LOG_ZERO)
+        by_label = loglinear.transition_scores(features, self.weights_)[:, :n]
+        scores = by_label + loglinear.state_scores(features, chains.states, self.weights_)[:, None, :n]
+        if len(chains.pairs.ids):
+            lengths = np.diff(features.pair_offsets)[chains.pairs.ids]
+            rows = ragged_arange(features.pair_offsets[:-1][chains.pairs.ids], lengths)
+            cells = np.repeat(chains.pairs.owners, lengths) * (n + 1) * n
+            cells += features.pair_left[rows].astype(np.int64) * n + features.pair_right[rows]
+            weight = features.split(self.weights_)[2][rows]
+            scores += np.bincount(cells, weights=weight, minlength=scores.size).reshape(scores.shape)
+        scores = log_softmax(np.where(self._successors(features), scores, -np.inf))
         is_edge = np.zeros(n_positions, bool)
         is_edge[chains.edges()] = True
         return Lattice(
@@ -154,14 +167,16 @@ class MEMM(FittedModel):
             np.ascontiguousarray(scores[is_edge, :n, :]).reshape(-1),
         )
 
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self.models not in MODELS:
+            raise InputError(f"models={self.models!r}: choose from {', '.join(map(repr, MODELS))}")
 
-def _with_first(rows: Sparse, ids: Int, first: Int) -> Sparse:
-    """Rows with other ids, each begun by one more."""
-    n = len(first)
-    offsets = rows.offsets + np.arange(n + 1)
-    made = np.empty(int(offsets[-1]), np.int32)
-    made[offsets[:-1]] = first
-    rest = np.ones(len(made), bool)
-    rest[offsets[:-1]] = False
-    made[rest] = ids
-    return Sparse(offsets, made)
+
+def log_softmax(scores: Float) -> Float:
+    """Normalised over the last axis; what is impossible, and rows in which all is, LOG_ZERO."""
+    top = scores.max(axis=2, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)
+    total = np.exp(scores - top).sum(axis=2, keepdims=True)
+    scores = scores - top - np.log(np.where(total > 0, total, 1.0))
+    return np.where(np.isfinite(scores), scores, LOG_ZERO)

@@ -30,6 +30,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "--c2": ("ep2", *FITTED),
     "--max-iterations": tuple(FITTED),
     "--algorithm": ("crf",),
+    "--shared": ("memm",),
 }
 
 

@@ -101,6 +101,11 @@ Advance = Callable[[int], Any]
     "and the best weights so far are saved.",
 )
 @click.option(
+    "--shared",
+    is_flag=True,
+    help="memm: one model in which the label before is a feature, instead of one for each label before.",
+)
+@click.option(
     "--smoothing",
     type=click.Choice(["none", "lidstone", "witten-bell", "interpolation"]),
     help="hmm: how counts become probabilities (interpolation).",
@@ -124,6 +129,7 @@ def train(
     c2: float | None,
     algorithm: str | None,
     max_iterations: int | None,
+    shared: bool,
     smoothing: str | None,
     format_: str | None,
     encoding: str,
@@ -155,6 +161,7 @@ def train(
     given: dict[str, Any] = {"--weights": weights, "--pair": pair, "--mu-oov": mu_oov, "--held-out": held_out}
     given |= {"--words-only": words_only, "--no-ledger": no_ledger, "--smoothing": smoothing}
     given |= {"--max-iterations": max_iterations, "--algorithm": algorithm, "--c2": c2 is not None}
+    given |= {"--shared": shared}
     check_options(kind, given)
     options: dict[str, Any] = {
         "weights": weights,
@@ -164,6 +171,7 @@ def train(
         "algorithm": algorithm,
     }
     options |= {"max_iterations": max_iterations, "ledger": False if no_ledger else None}
+    options |= {"models": "shared" if shared else None}
     if mu_oov or held_out:
         options["mu_oov"] = _mu_oov(mu_oov or "1", held_out)
     model = make(kind, contexts, words_only, options)
