@@ -306,6 +306,7 @@ def test_singular_cases(model: Any) -> None:
         ({"initial": [math.nan, 0.0, 0.0]}, "initial has nan for weight 0: give finite numbers"),
         ({"initial": [0.0]}, "initial has 1 weights where 3 features are"),
         ({"initial": {"word=q|N": 1.0}}, "a weight for 'word=q|N', and no feature is called so"),
+        ({"initial": [1e200, 1e200, 1e200]}, "the objective of the initial weights is .*: give smaller"),
         ({"c2": -1.0}, "c2=-1.0: give a number from 0"),
         ({"c2": math.nan}, "c2=nan: give a number from 0"),
         ({"algorithm": "sgd"}, "algorithm='sgd': choose from 'lbfgs', 'iis-s', 'iis-t'"),

@@ -15,12 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from corate.errors import ConvergenceWarning
+from corate.errors import ConvergenceWarning, InputError
 from corate.lattice import Float
 from corate.loglinear import Objective
 
 PERIOD, TOLERANCE = 10, 1e-5  # less than this part gained over so many steps ends the search
-SMALL_GRADIENT = 1e-5  # of its norm over that of the weights (1 at least): an optimum
+SMALL_GRADIENT = 1e-5  # its norm over that of the weights (1 at least) at an optimum; less if asked for less
+NEARLY_FLAT = 1e-3  # the same ratio, where the search cannot get further
+LINE_SEARCH_FAILED = 2  # a status of SciPy's
 MEMORIES = 6  # pairs of vectors that L-BFGS remembers, as CRFsuite's does
 
 Report = Callable[[dict[str, Any]], object]  # told of every step
@@ -51,9 +53,8 @@ class Search:
             self.best, self.objective = weights.copy(), value
         if self.report is not None:
             self.report(entry)
-        if gradient_norm <= SMALL_GRADIENT * min(1.0, self.tolerance / TOLERANCE) * max(
-            1.0, float(np.linalg.norm(weights))
-        ):
+        least = SMALL_GRADIENT * min(1.0, self.tolerance / TOLERANCE)
+        if gradient_norm <= least * max(1.0, float(np.linalg.norm(weights))):
             return True
         if len(self.log) <= PERIOD:
             return False
@@ -84,9 +85,10 @@ def minimise(objective: Objective, start: Float, search: Search, what: str) -> F
             raise _Done
 
     def run() -> bool:
-        value, gradient = evaluate(start)
+        with np.errstate(over="ignore", invalid="ignore"):
+            value, gradient = evaluate(start)
         if not math.isfinite(value):
-            raise FloatingPointError
+            raise InputError(f"{what}: the objective of the initial weights is {value}: give smaller ones")
         if search.step(start, value, float(np.linalg.norm(gradient))):
             return True
         # No rule of SciPy's own ends the search before ours does.
@@ -99,7 +101,9 @@ def minimise(objective: Objective, start: Float, search: Search, what: str) -> F
             callback=step,
             options={**options, "ftol": 0.0, "gtol": 0.0},
         )
-        return bool(found.success) or len(search.log) <= search.max_iterations
+        # A line search that fails is one at the limit of what the digits tell, if the slope is small.
+        slope = search.log[-1]["gradient_norm"] / max(1.0, float(np.linalg.norm(found.x)))
+        return bool(found.success) or (found.status == LINE_SEARCH_FAILED and slope <= NEARLY_FLAT)
 
     return follow(run, search, start, what)
 
@@ -122,7 +126,7 @@ def follow(run: Callable[[], bool], search: Search, start: Float, what: str) -> 
     if not converged:
         gain = search.log[-min(2, len(search.log))]["objective"] - search.log[-1]["objective"]
         warnings.warn(
-            f"{what}: no convergence after {search.max_iterations} iterations (objective "
+            f"{what}: no convergence after {len(search.log) - 1} iterations (objective "
             f"{search.objective:.6g}, the last step gained {gain:.2g}): raise max_iterations",
             ConvergenceWarning,
             stacklevel=4,
