@@ -35,11 +35,17 @@ def locked(path: str | os.PathLike[str], waiting: Callable[[], object] | None = 
     """Keep other writers from a model file until the block is done; if it has to wait, call `waiting`."""
     try:
         target = Path(path).resolve()
+        there = target.exists()
     except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a NUL
-        raise ModelFileError(f"{path}: cannot be read: {error}") from error
-    if not target.exists():
+        reason = getattr(error, "strerror", None) or error
+        raise ModelFileError(f"{path}: cannot be read: {reason}") from error
+    if not there:
         raise ModelFileError(f"{path}: cannot be read: {os.strerror(errno.ENOENT)}")
-    with held(target, waiting):
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(held(target, waiting))
+        except OSError as error:
+            raise ModelFileError(f"{path}: cannot be locked: {error.strerror}") from error
         yield
 
 
@@ -63,7 +69,7 @@ def _open_locked(path: Path, waiting: Callable[[], object] | None) -> int | None
     while True:
         try:
             descriptor = os.open(path, os.O_RDONLY)
-        except OSError:  # it is not there, or not to be read: whoever tries that will say so
+        except (FileNotFoundError, NotADirectoryError, PermissionError):  # whoever reads it will say so
             return None
         try:
             lock(descriptor, waiting)
