@@ -68,7 +68,7 @@ def changing(path: str, output: str | None, quiet: bool) -> Iterator[CountedMode
         if not quiet:
             tell(f"{path}: waiting for another process that changes it")
 
-    with locked(path, waiting) if output is None else nullcontext():
+    with locked(path, waiting) if output is None or is_same(path, output) else nullcontext():
         started = time.perf_counter()
         model = load_counted(path)
         before = model.counts_
@@ -88,6 +88,11 @@ def changing(path: str, output: str | None, quiet: bool) -> Iterator[CountedMode
             f"({len(after.labels) - len(before.labels):+,}), {time.perf_counter() - started:.2f} s, "
             f"{megabytes(output or path)}"
         )
+
+
+def is_same(path: str, other: str) -> bool:
+    """Whether two names are those of one file."""
+    return Path(path).exists() and Path(other).exists() and Path(path).samefile(other)
 
 
 def tell(message: str) -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from corate.cli.changes import force_option, load_counted, tell
+from corate.cli.changes import force_option, is_same, load_counted, tell
 from corate.cli.common import check_target, megabytes, plural, quiet_option
 from corate.errors import CorateError, InputError
+
+if TYPE_CHECKING:
+    from corate.counted import CountedModel
 
 
 @click.command(short_help="Make one model of several.")
@@ -28,10 +33,25 @@ def merge(models: tuple[str, ...], output: str, no_ledger: bool, force: bool, qu
     Example:
       corate merge hospital-a.model hospital-b.model -o both.model
     """
-    from corate.counted import merge as merged_of
-    from corate.ledger import Ledger
+    from corate.locks import locked
 
     check_target(Path(output))
+    # A model that is replaced must not be updated by others in between: that would be lost.
+    with locked(output) if any(is_same(path, output) for path in models) else nullcontext():
+        made = merged_of(models, no_ledger, force)
+        made.save(output)
+    if sys.stderr.isatty() and not quiet:
+        counts = made.counts_
+        tell(
+            f"{output}  {plural(counts.n_sentences, 'sentence')}, {plural(counts.n_tokens, 'token')}, "
+            f"{plural(len(counts.labels), 'label')} of {plural(len(models), 'model')}, {megabytes(output)}"
+        )
+
+
+def merged_of(models: tuple[str, ...], no_ledger: bool, force: bool) -> CountedModel:
+    from corate import counted
+    from corate.ledger import Ledger
+
     loaded = [load_counted(path) for path in models]
     known: Ledger | None = None
     for path, model in zip(models, loaded, strict=True):
@@ -49,11 +69,4 @@ def merge(models: tuple[str, ...], output: str, no_ledger: bool, force: bool, qu
             loaded[0].check_alike(model, ledger=not no_ledger)
         except CorateError as error:
             raise InputError(f"{error} ({models[0]})", path) from error
-    made = merged_of(*loaded, ledger=not no_ledger)
-    made.save(output)
-    if sys.stderr.isatty() and not quiet:
-        counts = made.counts_
-        tell(
-            f"{output}  {plural(counts.n_sentences, 'sentence')}, {plural(counts.n_tokens, 'token')}, "
-            f"{plural(len(counts.labels), 'label')} of {plural(len(models), 'model')}, {megabytes(output)}"
-        )
+    return counted.merge(*loaded, ledger=not no_ledger)
