@@ -18,6 +18,7 @@ import io
 import json
 import math
 import os
+import re
 import stat
 import struct
 import tempfile
@@ -36,10 +37,17 @@ from corate.errors import ModelFileError
 FORMAT = "corate model"
 VERSION = 2
 MANIFEST = "manifest.json"
+ARCHIVE = b"PK\x03\x04"  # what a zip archive begins with
 DIGEST_LENGTH = 64  # hexadecimal digits of a sha256
 BLOCK_BYTES = 1 << 20
-HEADER_BYTES = 1 << 16  # more than any header of npy version 1 has
 DTYPES = {"<i4": np.int32, "<i8": np.int64, "<f8": np.float64}
+# The header of an npy member, for arrays of one or two dimensions. NumPy's own reader would evaluate it.
+NPY_BYTES = 128
+NPY_HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00\x76\x00\{'descr': '(?P<dtype><i4|<i8|<f8)', 'fortran_order': False, "
+    rb"'shape': \((?P<shape>\d{1,18},|\d{1,18}, \d{1,2})\), \} *\n"
+)
+NOT_SEEKABLE = 8  # the flag of a member that zipfile writes in another way, if to seek has failed
 EPOCH = (1980, 1, 1, 0, 0, 0)  # a zip member needs a time; none would be true of equal contents
 
 Array = npt.NDArray[Any]
@@ -83,6 +91,8 @@ def write_archive(file: BinaryIO, members: Mapping[str, Member]) -> None:
             with archive.open(zipfile.ZipInfo(name, EPOCH), "w", force_zip64=True) as member:
                 for piece in pieces:
                     member.write(piece)
+            if archive.filelist[-1].flag_bits & NOT_SEEKABLE:
+                raise OSError(errno.ESPIPE, os.strerror(errno.ESPIPE))
         archive.comment = b"0" * DIGEST_LENGTH
     end = file.seek(-DIGEST_LENGTH, io.SEEK_END)
     file.seek(0)
@@ -153,8 +163,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 def _temporary(path: Path) -> tuple[Path, BinaryIO]:
     """A new file beside the one that it is to replace, locked; those that nobody has locked are removed."""
     prefix, suffix = f".{path.name[:40]}.", ".tmp"
+    made = re.compile(rf"{re.escape(prefix)}[a-z0-9_]{{8}}{re.escape(suffix)}")  # as mkstemp names them
     with os.scandir(path.parent) as entries:
-        left = [Path(e.path) for e in entries if e.name.startswith(prefix) and e.name.endswith(suffix)]
+        left = [Path(entry.path) for entry in entries if made.fullmatch(entry.name)]
     for stray in left:
         locks.remove_unlocked(stray)
     while True:
@@ -196,13 +207,15 @@ def is_model(path: Path) -> bool:
     """Whether a file looks like a model of whatever version, sound or not."""
     with path.open("rb") as file:
         start = file.read(200)
-    return start.startswith(b"PK\x03\x04") and MANIFEST.encode() in start and FORMAT.encode() in start
+    return start.startswith(ARCHIVE) and MANIFEST.encode() in start and FORMAT.encode() in start
 
 
 def read(path: Path) -> Contents:
     """Read a model file; whatever is wrong with it is one `ModelFileError`."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            # What is no archive is not read to its end: it may have none, as devices have.
+            data = file.read() if file.peek(4)[:4] == ARCHIVE else b""
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise ModelFileError(f"{path}: cannot be read: {getattr(error, 'strerror', error)}") from error
     try:
@@ -223,7 +236,7 @@ def read(path: Path) -> Contents:
 
 
 def _parse(data: bytes) -> Contents:
-    if data[:4] != b"PK\x03\x04":
+    if data[:4] != ARCHIVE:
         raise ModelFileError("not a corate model file")
     members = _members(data)
     if MANIFEST not in members:
@@ -236,15 +249,16 @@ def _parse(data: bytes) -> Contents:
             f"written in version {manifest.get('version')!r} of the model format, where this corate reads "
             f"version {VERSION}: train again, or install the corate that wrote it"
         )
-    _check_members(members, manifest["members"])
+    listed, header = manifest.get("members"), manifest.get("header")
+    if not isinstance(listed, dict) or not isinstance(header, dict):
+        raise ModelFileError("damaged: the manifest lacks its header or its list of members")
+    _check_members(members, listed)
     whole = memoryview(data)
     if hashlib.sha256(whole[:-DIGEST_LENGTH]).hexdigest().encode() != whole[-DIGEST_LENGTH:]:
         raise ModelFileError("damaged: the checksum of the file does not match")
     texts = {n.removesuffix(".json"): _texts(n, d) for n, d in members.items() if n.endswith(".json")}
     arrays = {n.removesuffix(".npy"): _array(n, d) for n, d in members.items() if n.endswith(".npy")}
-    if not isinstance(manifest["header"], dict):
-        raise ModelFileError("damaged: the header is not an object")
-    return Contents(manifest["header"], texts, arrays)
+    return Contents(header, texts, arrays)
 
 
 def _members(data: bytes) -> dict[str, memoryview]:
@@ -267,13 +281,14 @@ def _members(data: bytes) -> dict[str, memoryview]:
     return members
 
 
-def _check_members(members: Mapping[str, memoryview], listed: Mapping[str, Mapping[str, Any]]) -> None:
+def _check_members(members: Mapping[str, memoryview], listed: Mapping[str, Any]) -> None:
     if set(members) != set(listed):
-        raise ModelFileError(
-            f"damaged: members {sorted(set(members) ^ set(listed))} are missing or not listed"
-        )
+        strangers = sorted(set(members) ^ set(listed))
+        raise ModelFileError(f"damaged: members {strangers!r:.200} are missing or not listed")
     for name, data in members.items():
-        if hashlib.sha256(data).hexdigest() != listed[name]["sha256"]:
+        if not name.endswith((".json", ".npy")):
+            raise ModelFileError(f"damaged: the member {name!r:.60} belongs to no model")
+        if listed[name] != {"sha256": hashlib.sha256(data).hexdigest()}:
             raise ModelFileError(f"damaged: the checksum of member {name!r} does not match")
 
 
@@ -286,16 +301,11 @@ def _texts(name: str, data: memoryview) -> list[str]:
 
 def _array(name: str, data: memoryview) -> Array:
     """An npy member whose header says just what its bytes can hold."""
-    buffer = io.BytesIO(data[:HEADER_BYTES])
-    if np.lib.format.read_magic(buffer) != (1, 0):
-        raise ModelFileError(f"damaged: member {name!r} is of another npy version")
-    try:
-        shape, fortran, dtype = np.lib.format.read_array_header_1_0(buffer)
-    except Exception as error:  # NumPy parses the header as Python, which fails in many ways
-        raise ModelFileError(f"damaged: member {name!r} has no readable header") from error
-    rest = data[buffer.tell() :]
-    if dtype.str not in DTYPES or fortran or any(n < 0 for n in shape):
-        raise ModelFileError(f"damaged: member {name!r} has dtype {dtype.str} or order that no model has")
-    if dtype.itemsize * math.prod(shape) != len(rest):
-        raise ModelFileError(f"damaged: member {name!r} has {len(rest)} bytes, not those of shape {shape}")
-    return np.frombuffer(rest, dtype).astype(DTYPES[dtype.str], copy=False).reshape(shape)
+    found = NPY_HEADER.fullmatch(data[:NPY_BYTES])
+    if found is None:
+        raise ModelFileError(f"damaged: member {name!r} has no header of an array that a model has")
+    dtype, shape = found["dtype"].decode(), tuple(int(n) for n in found["shape"].split(b",") if n.strip())
+    rest = data[NPY_BYTES:]
+    if np.dtype(dtype).itemsize * math.prod(shape) != len(rest):
+        raise ModelFileError(f"damaged: member {name!r} has {len(rest)} bytes, not those of its shape")
+    return np.frombuffer(rest, dtype).astype(DTYPES[dtype], copy=False).reshape(shape)
