@@ -22,11 +22,12 @@ from corate.corpus import Column, Corpus
 from corate.counts import Counts, Table, add_up, column_of, count
 from corate.errors import InputError
 from corate.estimator import Estimator
+from corate.invariants import check
 from corate.ledger import NO_DIGESTS, Digests, Ledger, Mask, digests_of
 from corate.modelfile import Array, Contents
 
 MOST_COUNTED = 2**32 - 1  # what the kernels can hold of one event
-LEDGER = "ledger"
+LEDGER, LEARNED = "ledger", "learned/"  # members of the file
 
 
 class WordEntry(NamedTuple):
@@ -210,7 +211,7 @@ class CountedModel(Estimator):
     # On disk -----------------------------------------------------------------------------------------
 
     def _state(self) -> Contents:
-        arrays = {f"learned/{name}": array for name, array in self._learned_arrays().items()}
+        arrays = {f"{LEARNED}{name}": array for name, array in self._learned_arrays().items()}
         for name, table in self.counts_.tables.items():
             arrays[f"{_member(name)}.ids"] = table.ids
             arrays[f"{_member(name)}.n"] = table.n
@@ -224,30 +225,31 @@ class CountedModel(Estimator):
         return Contents(header, self.counts_.vocabularies, arrays)
 
     def _restore(self, state: Contents) -> None:
-        names = {name: _member(name) for name in self._tables()}
-        tables = {n: Table(state.arrays[f"{m}.ids"], state.arrays[f"{m}.n"]) for n, m in names.items()}
-        counts = Counts(state.texts, tables, state.header["n_sentences"])
-        pruned = state.header["pruned"]
-        if not isinstance(pruned, int) or pruned < 0 or pruned == 1:
-            raise ValueError(f"events below {pruned!r} are said to have been dropped")
-        counts.check(pruned)
+        header = state.header
+        _check_names("the header", {*header}, {"model", "params", "learned", "n_sentences", "pruned"})
+        _check_names("the parameters", {*header["params"]}, {*self._param_names()} - {"n_jobs"})
+        pruned, learned = header["pruned"], header["learned"]
+        if type(pruned) is not int or pruned < 0 or pruned == 1:
+            raise ValueError(f"events below {pruned!r:.60} are said to have been dropped")
+        if type(self.ledger) is not bool or (pruned and self.ledger):
+            raise ValueError(f"ledger={self.ledger!r:.60}")
+        if not isinstance(learned, dict):
+            raise ValueError(f"{learned!r:.60} is said to have been learned")
+        members = {name: _member(name) for name in self._tables()}
+        arrays = {n.removeprefix(LEARNED): a for n, a in state.arrays.items() if n.startswith(LEARNED)}
+        needed = {f"{member}.{part}" for member in members.values() for part in ("ids", "n")}
+        needed |= {LEDGER} if self.ledger else set()
+        _check_names("the members", {n for n in state.arrays if not n.startswith(LEARNED)}, needed)
+        tables = {n: Table(state.arrays[f"{m}.ids"], state.arrays[f"{m}.n"]) for n, m in members.items()}
+        counts = Counts(state.texts, tables, header["n_sentences"])
+        check(counts, pruned)
         check_counts(counts)
-        learned = {name: a for name, a in state.arrays.items() if name.startswith("learned/")}
-        expected = {f"{member}.{part}" for member in names.values() for part in ("ids", "n")}
-        strangers = {*state.arrays} - {*learned, LEDGER, *expected}
-        if strangers:
-            raise ValueError(f"the member {min(strangers)!r} belongs to no such model")
         self.pruned_ = pruned
-        self.ledger_ = None
-        if (LEDGER in state.arrays) != (self.ledger is True):
-            raise ValueError("a ledger is there and should not be, or should be and is not")
-        if LEDGER in state.arrays:
-            self.ledger_ = Ledger.from_array(state.arrays[LEDGER])
-            if len(self.ledger_) != counts.n_sentences:
-                raise ValueError(f"{len(self.ledger_)} sentences in the ledger, {counts.n_sentences} counted")
-        self._become(
-            counts, state.header["learned"], {n.removeprefix("learned/"): a for n, a in learned.items()}
-        )
+        self.ledger_ = Ledger.from_array(state.arrays[LEDGER]) if self.ledger else None
+        if self.ledger_ is not None and len(self.ledger_) != counts.n_sentences:
+            raise ValueError(f"{len(self.ledger_)} sentences in the ledger, {counts.n_sentences} counted")
+        self._become(counts, learned, arrays)
+        _check_names("what was learned", {*learned, *arrays}, {*self._learned(), *self._learned_arrays()})
 
 
 def merge(*models: Self, ledger: bool = True) -> Self:
@@ -299,6 +301,13 @@ def check_counts(counts: Counts) -> None:
     """Refuse counts that are beyond what the kernels can hold."""
     if any(int(table.n.max(initial=0)) > MOST_COUNTED for table in counts.tables.values()):
         raise InputError(f"an event was counted more than {MOST_COUNTED:,} times: more than a model can hold")
+
+
+def _check_names(what: str, found: set[str], expected: set[str]) -> None:
+    if found != expected:
+        missing, strangers = sorted(expected - found), sorted(found - expected)
+        names = f"{missing[0]!r} is missing" if missing else f"{strangers[0]!r:.60} belongs to no such model"
+        raise ValueError(f"of {what}, {names}")
 
 
 def _member(table: str) -> str:

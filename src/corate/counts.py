@@ -20,8 +20,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
-from itertools import compress, islice
-from operator import ge
+from itertools import compress
 from typing import cast
 
 import numpy as np
@@ -51,7 +50,6 @@ OUTSIDE = "\0"  # the value of every view beyond the sentence; no text has this 
 KEY_BITS = 63
 NEVER_COUNTED = "cannot subtract events that were never counted"
 FEW = 16  # a vocabulary this many times smaller than another is small
-MOST = 1 << 53  # counts up to here are exact as floating-point numbers, too
 
 
 @dataclass(frozen=True)
@@ -258,30 +256,6 @@ class Counts:
         keys = {vocabulary_of(field) for name in tables for field in fields(name)} | {"word", "y"}
         return cls({key: [] for key in sorted(keys)}, tables, 0)
 
-    def check(self, pruned: int = 0) -> None:
-        """Check counts that come from outside for all that the rest relies on, or raise ValueError.
-
-        `pruned`: events of contexts below this count have been dropped.
-        """
-        n_tokens = self.n_tokens
-        if not isinstance(self.n_sentences, int) or self.n_sentences < 1 or not n_tokens:
-            raise ValueError(f"{self.n_sentences!r} sentences with {n_tokens} labelled tokens")
-        if self.n_sentences > n_tokens and not pruned:
-            raise ValueError(f"{self.n_sentences!r} sentences with {n_tokens} labelled tokens")
-        for key, values in self.vocabularies.items():
-            if any(map(ge, values, islice(values, 1, None))):
-                raise ValueError(f"vocabulary {key!r} is not sorted or repeats an entry")
-        for name, table in self.tables.items():
-            _check_table(name, table, self.vocabularies)
-        n_pairs = int(self.tables[LABEL_PAIR].n.sum())
-        for name, table in self.tables.items():
-            total, expected = int(table.n.sum()), {1: n_tokens, 2: n_pairs}.get(n_labels_of(name), n_pairs)
-            whole = _counts_everywhere(name) and not (pruned and atoms_of(name))
-            if total > expected or (total < expected and whole):
-                raise ValueError(f"table {name!r} adds up to {total} where {expected} events are")
-        if not all(mask.all() for mask in self.used().values()):
-            raise ValueError("a vocabulary holds entries that never occur")
-
     def used(self) -> dict[str, npt.NDArray[np.bool_]]:
         """Which entries of each vocabulary occur in some event."""
         used = {key: np.zeros(len(values), bool) for key, values in self.vocabularies.items()}
@@ -360,21 +334,9 @@ def n_labels_of(name: str) -> int:
     return sum(field in LABELS for field in fields(name))
 
 
-def _counts_everywhere(name: str) -> bool:
-    """Whether every token (or pair) is an event of the table."""
-    return n_labels_of(name) < 3 and name not in (FIRST_LABEL, LAST_LABEL) and '"' not in name
-
-
-def _check_table(name: str, table: Table, vocabularies: Mapping[str, Vocabulary]) -> None:
-    width = len(fields(name))
-    if table.ids.dtype != np.int32 or table.n.dtype != np.int64 or table.ids.shape != (len(table.n), width):
-        raise ValueError(f"table {name!r} has shape {table.ids.shape} where {width} fields are needed")
-    is_sorted, highest = table.check()
-    for field, top in zip(fields(name), highest, strict=True):
-        if len(table.n) and not 0 <= top < len(vocabularies[vocabulary_of(field)]):
-            raise ValueError(f"table {name!r} points outside the vocabulary of {field!r}")
-    if not is_sorted or not 1 <= int(table.n.min(initial=1)) <= int(table.n.max(initial=1)) <= MOST:
-        raise ValueError(f"table {name!r} is not sorted, repeats a row or holds a count below 1")
+def looks_outside(atom: Atom, n_labels: int) -> bool:
+    """Whether an atom of a table of so many labels may look beyond the sentence."""
+    return not -n_labels < atom.offset <= 0
 
 
 def place_of(value: str, vocabulary: Vocabulary) -> int:
@@ -416,11 +378,11 @@ class Events:
         if not corpus.keys:
             atoms.add(Atom("word"))
         views: dict[str, tuple[WordViews, npt.NDArray[np.bool_]]] = {}
-        looks_outside = {
+        with_outside = {
             atom.source
             for name in self.names
             for atom in atoms_of(name)
-            if not -n_labels_of(name) < atom.offset <= 0
+            if looks_outside(atom, n_labels_of(name))
         }
         for atom in sorted({Atom(a.view, 0, a.column) for a in atoms}, key=str):
             if atom.column not in views:
@@ -433,7 +395,7 @@ class Events:
             ):  # no value: the feature is not there
                 del vocabulary[outside]
                 shift[outside:], shift[outside] = -1, -1 - outside
-            elif atom.source in looks_outside and not corpus.keys:
+            elif atom.source in with_outside and not corpus.keys:
                 outside = bisect_left(vocabulary, OUTSIDE)
                 vocabulary.insert(outside, OUTSIDE)
                 shift[outside:] = 1

@@ -43,7 +43,8 @@ C2 = 0.1  # chosen on Brown's held-out sentences
 
 
 def _is_exponent(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and bool(0 < value <= 1000)
+    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    return is_number and bool(0 < value <= 1000)
 
 
 class EmpiricalCRF(CountedModel):
@@ -168,10 +169,10 @@ class EmpiricalCRF(CountedModel):
         return max(MU_GRID, key=lambda mu_oov: (right[mu_oov], -abs(mu_oov - 1.0)))
 
     def _become(self, counts: Counts, learned: Learned, arrays: Arrays | None = None) -> None:
-        mu_oov = float(learned["mu_oov"])
-        if not _is_exponent(mu_oov):
-            raise ValueError(f"the exponent mu_oov is {mu_oov}")
-        self.mu_oov_ = mu_oov
+        mu_oov = learned.get("mu_oov", math.nan)
+        if not _is_exponent(mu_oov) or self.mu_oov not in (None, mu_oov):
+            raise ValueError(f"the exponent mu_oov is {mu_oov!r:.60} where {self.mu_oov!r} was asked for")
+        self.mu_oov_ = float(mu_oov)
         self._contexts = self._context_templates()
         self._remember_params()
         self._follow(counts)

@@ -33,6 +33,7 @@ from corate.tagger_scores import Scorer
 
 WEIGHTS = ("fitted", "fixed")
 NUMBERS = ("refuse", "bin")
+MOST_WEIGHT = 1000  # of an exponent; those of a fit are below 10
 NOTHING = "\U0010ffff"  # a value that no column has: not a character
 LABELS_ALONE = (LABEL, FIRST_LABEL, LAST_LABEL, LABEL_PAIR, LABEL_TRIPLE)
 
@@ -160,10 +161,16 @@ class Tagger(CountedModel):
         return _tables_of(parse_all(self.contexts))
 
     def _become(self, counts: Counts, learned: Learned, arrays: Arrays) -> None:
-        vector = arrays["weights"]
-        if vector.dtype != np.float64 or not np.isfinite(vector).all():
-            raise ValueError("a weight is not a number")
+        vector = arrays.get("weights")
+        if vector is None or vector.dtype != np.float64:
+            raise ValueError("there are no weights")
+        if not (np.abs(vector) <= MOST_WEIGHT).all():
+            raise ValueError(f"a weight is not a number between -{MOST_WEIGHT} and {MOST_WEIGHT}")
         contexts = parse_all(self.contexts)
+        if [*dict.fromkeys(map(str, contexts))] != [*(self.contexts or ())]:
+            raise ValueError("a context is there twice, or under another name")
+        if len({context.is_feature for context in contexts}) > 1:
+            raise ValueError("some contexts look at words and some at features")
         rates = Rates(counts, contexts)
         self._settle(rates, contexts, Weights.from_vector(vector, rates))
 
