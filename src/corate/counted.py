@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from corate.contexts import Atom, Context
 from corate.corpus import Column, Corpus
-from corate.counts import Counts, Table, add_up, column_of, count
+from corate.counts import NEVER_COUNTED, Counts, Table, add_up, column_of, count
 from corate.errors import InputError
 from corate.estimator import Estimator
 from corate.invariants import check
@@ -141,6 +141,8 @@ class CountedModel(Estimator):
             raise InputError("nothing would be left of the model: remove its file instead")
         if self.ledger_ is not None:
             self.ledger_ -= Ledger.of(digests)
+        else:
+            _check_left(counts)
         self._follow(counts, taken, -1)
         return self
 
@@ -301,6 +303,14 @@ def check_counts(counts: Counts) -> None:
     """Refuse counts that are beyond what the kernels can hold."""
     if any(int(table.n.max(initial=0)) > MOST_COUNTED for table in counts.tables.values()):
         raise InputError(f"an event was counted more than {MOST_COUNTED:,} times: more than a model can hold")
+
+
+def _check_left(counts: Counts) -> None:
+    """Refuse what is left when parts of other sentences were taken away, which no ledger can tell."""
+    try:
+        check(counts)
+    except ValueError as error:
+        raise InputError(NEVER_COUNTED) from error
 
 
 def _check_names(what: str, found: set[str], expected: set[str]) -> None:
