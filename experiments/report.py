@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ DATA = Path("../shared/data")
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 HERE = "here"
 WIDEST = 200
+MEMORY = Path("/dev/shm")
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,11 @@ def print_notes(notes: str, papers: Sequence[str] = tuple(PAPERS)) -> None:
     print(notes.strip("\n"))
     for paper in papers:
         print(f"{paper}: {PAPERS[paper]}.")
+
+
+def scratch() -> tempfile.TemporaryDirectory[str]:
+    """A folder in memory, where there is one: what is not about disks need not wait for them."""
+    return tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
 
 
 def progress(message: str) -> None:

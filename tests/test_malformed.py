@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import os
@@ -18,8 +17,9 @@ import numpy as np
 import pytest
 
 from conftest import Cli, Result
-from corate import EmpiricalCRF, ModelFileError, load, modelfile
+from corate import load, modelfile
 from corate.sample import FOLDER
+from mutations import Draft
 
 TRAIN = FOLDER / "train.conll"
 
@@ -148,17 +148,11 @@ def test_malformed_options(
 
 def repack(data: bytes, change: Callable[[dict[str, bytes]], None]) -> bytes:
     """Change members of a model file and repair the checksums, to reach the checks behind them."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
+    draft = Draft.of(data)
+    members = {modelfile.MANIFEST: json.dumps(draft.manifest).encode(), **draft.members}
     change(members)
-    manifest = json.loads(members["manifest.json"])
-    for name, info in manifest["members"].items():
-        if name in members:
-            info["sha256"] = hashlib.sha256(members[name]).hexdigest()
-    members["manifest.json"] = json.dumps(manifest).encode()
-    buffer = io.BytesIO()
-    modelfile.write_archive(buffer, {name: [content] for name, content in members.items()})
-    return buffer.getvalue()
+    manifest = json.loads(members.pop(modelfile.MANIFEST))
+    return Draft(manifest, members).data(list_all=False)
 
 
 def manifest(**changes: Any) -> Callable[[bytes], bytes]:
@@ -252,22 +246,6 @@ def test_malformed_models(
     path.write_bytes(change(pos_model.read_bytes()))
     assert_one_line(cli("tag", "-m", path, TRAIN), message)
     assert_one_line(cli("inspect", path), message)
-
-
-def test_every_truncation_and_bit_flip_of_a_small_model(tmp_path: Path) -> None:
-    path = tmp_path / "small.model"
-    EmpiricalCRF().fit([["a", "b"]], [["X", "Y"]]).save(path)
-    whole = path.read_bytes()
-    for size in range(0, len(whole), 7):
-        path.write_bytes(whole[:size])
-        with pytest.raises(ModelFileError):
-            load(path)
-    for place in range(len(whole)):
-        flipped = bytearray(whole)
-        flipped[place] ^= 1 << (place % 8)
-        path.write_bytes(flipped)
-        with pytest.raises(ModelFileError):
-            load(path)
 
 
 # The world around ------------------------------------------------------------------------------------
