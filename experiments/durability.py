@@ -155,23 +155,24 @@ class Child:
 
     @classmethod
     def of(cls, action: Action) -> Child:
-        go_read, go_write = os.pipe()
-        err_read, err_write = os.pipe()
+        (go_read, go_write), (err_read, err_write), (is_ready, ready) = os.pipe(), os.pipe(), os.pipe()
         pid = os.fork()
         if pid == 0:
             code = 99
             try:
-                os.close(go_write)
                 os.dup2(err_write, 2)
-                os.read(go_read, 1)
+                sys.stderr = os.fdopen(2, "w")
+                os.write(ready, b"r")
+                select.select([go_read], [], [])  # not one of the calls that are made to fail
                 code = action()
-                sys.stderr.flush()
             except BaseException:
                 traceback.print_exc()
             finally:
+                sys.stderr.flush()
                 os._exit(code)
-        os.close(go_read)
-        os.close(err_write)
+        os.read(is_ready, 1)
+        for descriptor in (go_read, err_write, is_ready, ready):
+            os.close(descriptor)
         return cls(pid, go_write, err_read)
 
     def start(self) -> None:
@@ -264,7 +265,8 @@ def faults(folder: Path, every: int = 1) -> Counter[str]:
         _done(case())
         case.begin()
         done, log = traced(case, "-e", f"trace={','.join(CALLS)}")
-        _done(done.code)
+        if case.check(done) != "new":
+            raise ViolationError(f"{case.name} under strace: {done}")
         calls = Counter(line.partition("(")[0] for line in log.splitlines() if "(" in line)
         places = [(call, n) for call in CALLS for n in range(1, calls[call] + 1)]
         for k, (call, n) in enumerate(places):

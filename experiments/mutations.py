@@ -142,7 +142,9 @@ class Draft:
 
     def data(self, list_all: bool = True) -> bytes:
         """A file with checksums that are right; all members are listed, or those that were."""
-        listed = self.members if list_all else self.manifest["members"]
+        listed = self.manifest.get("members")
+        if list_all or not isinstance(listed, dict):
+            listed = self.members
         digests = {
             name: {"sha256": hashlib.sha256(self.members.get(name, b"")).hexdigest()} for name in listed
         }
@@ -502,7 +504,7 @@ def change(model: CountedModel, subject: Subject) -> None:
     before, ledger = model.counts_, model.ledger_
     try:
         model.partial_fit(subject.batch, BATCH_Y)
-        use(model, subject)
+        model.predict(subject.unseen)
         if not model.pruned_:
             model.forget(subject.batch, BATCH_Y)
             if (model.counts_, model.ledger_) != (before, ledger):
@@ -570,6 +572,11 @@ def run(seed: int, n: int) -> tuple[Counter[tuple[str, str]], list[str]]:
     """Mutations in processes of their own: one that crashes is a finding, and the rest go on."""
     outcomes: Counter[tuple[str, str]] = Counter()
     violations: list[str] = []
+
+    def add(violation: str) -> None:
+        violations.append(violation)
+        report.progress(violation)
+
     first, last = seed, seed + n
     while first < last:
         size = min(CHUNK, last - first)
@@ -581,12 +588,12 @@ def run(seed: int, n: int) -> tuple[Counter[tuple[str, str]], list[str]]:
             if "begun" in found:
                 begun = found["begun"]
             elif "what" in found:
-                violations.append(f"seed {found['seed']}, {found['model']}, {found['kind']}: {found['what']}")
+                add(f"seed {found['seed']}, {found['model']}, {found['kind']}: {found['what']}")
             else:
                 outcomes[found["kind"], found["outcome"]] += found["times"]
         first += size
         if done.returncode or done.stderr:
-            violations.append(f"seed {begun}: exit code {done.returncode}: {done.stderr[-3000:]}")
+            add(f"seed {begun}: exit code {done.returncode}: {done.stderr[-3000:]}")
             outcomes["the process", "violation"] += 1
             first = begun + 1
         report.progress(f"{first - seed:,} of {n:,}, {len(violations)} violations")

@@ -105,7 +105,7 @@ def view(name: str) -> View:
     affix = AFFIX.fullmatch(name)
     if affix is None:
         known = f"{', '.join(VIEWS)}, prefixN, suffixN, tailN"
-        raise InputError(f"no view is called {name!r}: choose from {known}")
+        raise InputError(f"no view is called {name!r:.60}: choose from {known}")
     length = int(affix[2])
     if affix[1] == "tail":
         return lambda word: tail(word, length)
@@ -153,12 +153,12 @@ class Atom:
         parts = _ATOM.fullmatch(text.strip())
         if parts is None:
             view(text)
-            raise InputError(f"{text!r} is no context: write a view and perhaps an offset, such as word-1")
+            raise InputError(f"{text!r:.60} is no context: write a view and perhaps an offset: word-1")
         feature, column, of_column, name, offset = parts.groups()
         if feature is not None and offset is None:
             return cls("word", 0, _quoted(feature))
         if feature is not None:
-            raise InputError(f"{text!r}: a feature has no neighbours; give tokens a key for each of them")
+            raise InputError(f"{text!r:.60}: a feature has no neighbours; give tokens a key for each of them")
         if name is not None and _COLUMN.fullmatch(name):
             column, of_column = name, "word"
         view(of_column or name)
@@ -210,7 +210,7 @@ class Context:
         names = text.strip().removeprefix(PAIR)
         parts = split_outside_quotes(names, ",")
         if ",".join(parts) != names or not parts:
-            raise InputError(f"{text!r} is no context: join names by single commas, such as word-1,word")
+            raise InputError(f"{text!r:.60} is no context: join names by single commas, such as word-1,word")
         if len(parts) > MOST_ATOMS:
             raise InputError(f"a context of {len(parts)} parts: join {MOST_ATOMS} at most")
         return cls(tuple(map(Atom.parse, parts)), pair)
@@ -261,7 +261,7 @@ def parse_all(names: Any) -> list[Context]:
     """The templates of a list of names."""
     listed = isinstance(names, (Sequence, np.ndarray)) and not isinstance(names, str)
     if not listed or not all(isinstance(name, str) for name in names):
-        raise InputError(f"contexts={names!r}: give a list of names, such as {SPELLING}")
+        raise InputError(f"contexts={names!r:.60}: give a list of names, such as {SPELLING}")
     return [Context.parse(name) for name in names]
 
 

@@ -11,7 +11,7 @@ The sums are below where tokens lack a label or a feature, and where rare events
 from __future__ import annotations
 
 from itertools import islice
-from operator import ge
+from operator import lt
 
 import numpy as np
 
@@ -73,7 +73,7 @@ def _check_vocabularies(counts: Counts) -> None:
     if strangers:
         raise ValueError(f"the vocabulary {min(strangers)!r:.60} is missing, or belongs to no table")
     for key, values in counts.vocabularies.items():
-        if any(map(ge, values, islice(values, 1, None))):
+        if not all(map(lt, values, islice(values, 1, None))):
             raise ValueError(f"vocabulary {key!r} is not sorted or repeats an entry")
         # Half of a surrogate pair is no text; to encode all at once is the quickest way to look for one.
         try:

@@ -101,7 +101,8 @@ def _open_streams() -> None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
         stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            with contextlib.suppress(OSError):  # it looks where a file's end is, which may fail
+                stream.reconfigure(errors="backslashreplace")
 
 
 def _fail(message: str) -> int:
