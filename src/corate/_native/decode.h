@@ -18,7 +18,7 @@ class Viterbi {
         if (first == last) return 0.0;
         const int64_t base = x.positions[first];
         gain_.assign(x.positions[last] - base, kImpossible);
-        double *gain = gain_.data() - base; // indexed by candidate
+        const Part gain{gain_.data(), base}; // indexed by candidate
         for (int64_t q = base; q < x.positions[first + 1]; ++q) gain[q] = x.scores[q];
         for (int64_t i = first + 1; i < last; ++i) {
             for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p) {
@@ -69,7 +69,7 @@ class ForwardBackward {
         const int64_t base = x.positions[first], n = x.positions[last] - base;
         alpha_.resize(n);
         beta_.resize(n);
-        double *alpha = alpha_.data() - base, *beta = beta_.data() - base;
+        const Part alpha{alpha_.data(), base}, beta{beta_.data(), base};
 
         double log_z = 0.0;
         for (int64_t i = first; i < last; ++i) {
@@ -92,14 +92,14 @@ class ForwardBackward {
     }
 
   private:
-    double inward(const Lattice &x, int64_t i, int64_t q, const double *alpha) {
+    double inward(const Lattice &x, int64_t i, int64_t q, const Part &alpha) {
         terms_.clear();
         for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p)
             terms_.push_back(alpha[p] + x.edge(p, q, i));
         return log_sum_exp(terms_.data(), terms_.data() + terms_.size());
     }
 
-    double outward(const Lattice &x, int64_t i, int64_t p, const double *beta) {
+    double outward(const Lattice &x, int64_t i, int64_t p, const Part &beta) {
         terms_.clear();
         x.edges_from(p, i, [&](int64_t q, double e) { terms_.push_back(e + x.scores[q] + beta[q]); });
         return log_sum_exp(terms_.data(), terms_.data() + terms_.size());

@@ -9,6 +9,15 @@ namespace corate {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
+// Part of a longer array, under the indices of the whole; `begin` is the index of its first entry.
+struct Part {
+    double *data;
+    int64_t begin;
+
+    double &operator[](int64_t k) const { return data[k - begin]; }
+    double *operator+(int64_t k) const { return data + (k - begin); }
+};
+
 struct Lattice {
     const int64_t *sentences;  // n_sentences + 1: first position of each sentence
     const int64_t *positions;  // n_positions + 1: first candidate of each position

@@ -17,7 +17,7 @@ class MaxMarginals {
         if (first == last) return;
         const int64_t base = x.positions[first], n = x.positions[last] - base;
         gain_.assign(n, kImpossible);
-        double *gain = gain_.data() - base;
+        const Part gain{gain_.data(), base};
         for (int64_t q = base; q < x.positions[first + 1]; ++q) gain[q] = x.scores[q];
         for (int64_t i = first + 1; i < last; ++i) {
             for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p) {
@@ -105,7 +105,7 @@ class Viterbi2 {
         }
         const int64_t base = x.edges[first + 1];
         gain_.resize(x.edges[last] - base);
-        double *gain = gain_.data() - base; // indexed as edge scores are
+        const Part gain{gain_.data(), base}; // indexed as edge scores are
         for (int64_t i = first + 1; i < last; ++i) {
             const int64_t n = x.width(i), m = x.width(i - 1), l = i > first + 1 ? x.width(i - 2) : 0;
             const double *own = x.scores + x.positions[i], *edge = x.edge_scores + x.edges[i];
@@ -164,7 +164,7 @@ class ForwardBackward2 {
         if (first == last) return true;
         const int64_t base = x.positions[first];
         own_.resize(x.positions[last] - base);
-        double *own = own_.data() - base;
+        const Part own{own_.data(), base};
         for (int64_t i = first; i < last; ++i) {
             const int64_t begin = x.positions[i], end = x.positions[i + 1];
             const double top = *std::max_element(x.scores + begin, x.scores + end);
@@ -186,8 +186,8 @@ class ForwardBackward2 {
         alpha_.resize(n_edges);
         beta_.resize(n_edges);
         triple_.resize(n_triples);
-        double *step = step_.data() - edge_base, *alpha = alpha_.data() - edge_base, *beta = beta_.data() - edge_base;
-        double *triple = triple_.data() - triple_base;
+        const Part step{step_.data(), edge_base}, alpha{alpha_.data(), edge_base}, beta{beta_.data(), edge_base};
+        const Part triple{triple_.data(), triple_base};
         for (int64_t e = edge_base; e < x.edges[last]; ++e) step[e] = std::exp(x.edge_scores[e]);
         for (int64_t t = triple_base; t < triples.first[last]; ++t) triple[t] = std::exp(triples.scores[t]);
         for (int64_t i = first + 1; i < last; ++i) {
