@@ -38,7 +38,7 @@ from corate.invariants import check
 
 SECONDS = 60  # one mutation takes milliseconds; one that takes this long hangs
 MOST_BYTES = 1 << 30  # more memory than the interpreter has at the start
-CHUNK = 5_000  # mutations a process
+CHUNK = 1_000  # mutations a process
 NOT_CLEAR = (KeyError, AttributeError, IndexError, OverflowError, AssertionError)  # Python's words, not ours
 
 X = [

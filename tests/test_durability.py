@@ -340,6 +340,12 @@ def test_what_a_killed_writer_left_and_what_is_not_ours(model: Path) -> None:
     assert [(model.parent / name).exists() for name in names] == [False, True, True, True, True]
 
 
+def test_arrays_of_a_file_are_aligned(model: Path) -> None:
+    """Kernels read them by pointers; a member may begin at any byte."""
+    tables = load(model).counts_.tables.values()
+    assert all(array.flags.aligned for table in tables for array in (table.ids, table.n))
+
+
 def test_files_do_not_depend_on_how_numpy_writes_headers(model: Path) -> None:
     """The one header that is read is the one that NumPy writes."""
     draft = mutations.Draft.of(model.read_bytes())

@@ -308,4 +308,5 @@ def _array(name: str, data: memoryview) -> Array:
     rest = data[NPY_BYTES:]
     if np.dtype(dtype).itemsize * math.prod(shape) != len(rest):
         raise ModelFileError(f"damaged: member {name!r} has {len(rest)} bytes, not those of its shape")
-    return np.frombuffer(rest, dtype).astype(DTYPES[dtype], copy=False).reshape(shape)
+    # A copy: in the file, numbers begin at whatever byte they do, and kernels need them aligned.
+    return np.frombuffer(rest, dtype).astype(DTYPES[dtype]).reshape(shape)
