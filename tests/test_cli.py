@@ -143,6 +143,27 @@ def test_entities_are_evaluated_as_spans(cli: Cli, ner_model: Path) -> None:
     assert "LOC" in out
 
 
+def test_a_second_model_is_compared(cli: Cli, ner_model: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.model"
+    assert cli("train", "--model", "ep1", TRAIN, "-m", other, "--label", "-1").code == 0
+    code, out, _ = cli("eval", "-m", ner_model, "--against", other, TEST, "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert found["against"]["accuracy"]["a"] == found["accuracy"]
+    assert found["against"]["f1"]["a"] == found["f1"]
+    assert (
+        found["against"]["accuracy"]["b"]
+        == json.loads(cli("eval", "-m", other, TEST, "--json").out)["accuracy"]
+    )
+    _, out, _ = cli("eval", "-m", ner_model, "--against", other, TEST)
+    assert "McNemar's exact p" in out
+    _, out, _ = cli("eval", "-m", ner_model, "--against", ner_model, TEST, "--json")
+    assert json.loads(out)["against"]["accuracy"]["p"] == 1.0
+    missing = cli("eval", "-m", ner_model, "--against", tmp_path / "none.model", TEST)
+    assert (missing.code, len(missing.err.splitlines())) == (2, 1)
+    assert cli("eval", "-m", ner_model, "--against", other, TEST, "--conlleval").code == 2
+
+
 def test_valid_spans_on_request(cli: Cli, ner_model: Path) -> None:
     _, out, _ = cli("tag", "-m", ner_model, "--valid", "IOB2", TEST)
     labels: list[str | None] = [line.split("\t")[-1] or None for line in out.split("\n")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import warnings
 from collections.abc import Iterable
@@ -19,7 +18,7 @@ from seqeval.metrics import classification_report
 from seqeval.metrics.sequence_labeling import get_entities
 
 from corate.errors import InputError
-from corate.evaluate import Score, bootstrap_f1, conlleval, evaluate, mcnemar
+from corate.evaluate import Score, conlleval, evaluate
 from corate.spans import SCHEMES, Span, detect_scheme, spans, valid_transition
 
 INSIDE = {name: sorted(scheme.prefixes - {"O"}) for name, scheme in SCHEMES.items()}
@@ -223,27 +222,3 @@ UNCOMPARABLE: dict[str, tuple[Any, ...]] = {
 def test_input_that_cannot_be_compared(message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         evaluate(*UNCOMPARABLE[message])
-
-
-def test_mcnemar_is_the_binomial_tail() -> None:
-    gold = [["N"] * 9, ["N"] * 3]
-    a, b = [["N"] * 9, ["V", "V", "N"]], [["N"] + ["V"] * 8, ["N", "V", "N"]]  # 8 against 1
-    assert mcnemar(gold, a, b) == mcnemar(gold, b, a) == pytest.approx(2 * (1 + 9) / 2**9)
-    assert mcnemar(gold, a, a) == mcnemar([], [], []) == 1.0
-    a, b = [["N"] * 1400 + ["V"] * 1600], [["V"] * 1400 + ["N"] * 1600]
-    exact = 2 * sum(math.comb(3000, i) for i in range(1401)) / 2**3000
-    assert mcnemar([["N"] * 3000], a, b) == pytest.approx(exact, rel=1e-9)
-
-
-def test_bootstrap() -> None:
-    gold = [["B-X", "I-X", "O", "B-Y"]] * 4
-    worse = [*gold[:3], ["O"] * 4]
-    # One sentence of four decides, and is missing from (3/4)⁴ of the resamples.
-    share = bootstrap_f1(gold, gold, worse)
-    assert share == bootstrap_f1(gold, worse, gold)
-    assert share == pytest.approx(0.75**4, abs=0.04)
-    assert bootstrap_f1(gold, worse, worse) == 1.0
-    with pytest.raises(InputError, match="the gold labels hold no spans"):
-        bootstrap_f1([["N"]], [["N"]], [["V"]])
-    with pytest.raises(InputError, match="at least 1 resample, not 0"):
-        bootstrap_f1(gold, gold, worse, n=0)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from corate.locks import locked
     from corate.sample import load_sample
     from corate.separate import SeparateCRF
+    from corate.significance import Comparison, compare
     from corate.tagger import Tagger
     from corate.templates import read_contexts
 
@@ -52,6 +53,7 @@ _ROOMS = {
     "SeparateCRF": "separate",
     "ConvergenceWarning": "errors",
     "Constraints": "constraints",
+    "Comparison": "significance",
     "ConstraintError": "errors",
     "CorateError": "errors",
     "Corpus": "corpus",
@@ -62,6 +64,7 @@ _ROOMS = {
     "ModelFileError": "errors",
     "NotFittedError": "errors",
     "Tagger": "tagger",
+    "compare": "significance",
     "load": "estimator",
     "merge": "counted",
     "load_sample": "sample",
@@ -74,6 +77,7 @@ _ROOMS = {
 __all__ = [
     "HMM",
     "MEMM",
+    "Comparison",
     "ConstraintError",
     "Constraints",
     "ConvergenceWarning",
@@ -90,6 +94,7 @@ __all__ = [
     "PiecewiseCRF",
     "SeparateCRF",
     "Tagger",
+    "compare",
     "load",
     "load_sample",
     "locked",

@@ -1,4 +1,4 @@
-"""How good are the labels: token accuracy, spans as conlleval reads them, confusions, significance.
+"""How good are the labels: token accuracy, spans as conlleval reads them, confusions.
 
     labels ──► spans ──► Score (correct, predicted, support) ──► Evaluation ──► conlleval text, JSON
 
@@ -11,12 +11,8 @@ from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from math import exp, fsum, lgamma, log
 from operator import eq
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from corate.corpus import UNLABELLED
 from corate.errors import InputError
@@ -123,14 +119,9 @@ def evaluate(
     >>> result.precision, result.recall, result.by_type["LOC"]
     (1.0, 0.5, Score(correct=0, predicted=0, support=1))
     """
-    _check_aligned(gold, predicted, "predicted labels")
-    if words is not None:
-        _check_aligned(gold, words, "words")
-    if any(UNLABELLED in labels for labels in gold):
-        runs = [_labelled_runs(labels) for labels in gold]
-        predicted = _parts(predicted, runs)
-        words = None if words is None else _parts(words, runs)
-        gold = _parts(gold, runs)
+    others = {"predicted labels": predicted} | ({} if words is None else {"words": words})
+    gold, predicted, *rest = labelled_parts(gold, others)
+    words = rest[0] if rest else None
     confusion = Counter(zip(chain.from_iterable(gold), chain.from_iterable(predicted), strict=True))
     _check_strings(chain.from_iterable(confusion))
     strict = scheme not in ("auto", None)
@@ -151,6 +142,16 @@ def evaluate(
         by_label=_label_scores(confusion),
         confusion=dict(confusion),
     )
+
+
+def labelled_parts(gold: Sentences, others: dict[str, Sentences]) -> list[Sentences]:
+    """Gold labels and others by what they are, all without the tokens that have no gold label."""
+    for what, other in others.items():
+        _check_aligned(gold, other, what)
+    if not any(UNLABELLED in labels for labels in gold):
+        return [gold, *others.values()]
+    runs = [_labelled_runs(labels) for labels in gold]
+    return [_parts(sentences, runs) for sentences in (gold, *others.values())]
 
 
 def _labelled_runs(labels: Sequence[str]) -> list[tuple[int, int]]:
@@ -212,12 +213,12 @@ def _label_scores(confusion: dict[tuple[str, str], int]) -> dict[str, Score]:
 
 
 def _span_scores(gold: Sentences, predicted: Sentences, scheme: str | None) -> dict[str, Score]:
-    gold_spans, predicted_spans = _span_sets(gold, scheme), _span_sets(predicted, scheme)
+    gold_spans, predicted_spans = span_sets(gold, scheme), span_sets(predicted, scheme)
     correct = map(set.intersection, gold_spans, predicted_spans)
     return _scores(_types(correct), _types(predicted_spans), _types(gold_spans))
 
 
-def _span_sets(sentences: Sentences, scheme: str | None) -> list[set[Span]]:
+def span_sets(sentences: Sentences, scheme: str | None) -> list[set[Span]]:
     return [set(spans(labels, scheme)) for labels in sentences]
 
 
@@ -264,51 +265,3 @@ def _percentages(score: Score) -> str:
     recall = _ratio(100 * score.correct, score.support)
     f1 = _ratio(2 * precision * recall, precision + recall)
     return f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f1:6.2f}"
-
-
-def mcnemar(gold: Sentences, a: Sentences, b: Sentences) -> float:
-    """McNemar's exact test on tokens: the two-sided p-value if `a` and `b` are equally accurate.
-
-    p = min(1, 2 Σ_{i ≤ k} C(n, i) / 2ⁿ): n tokens are right in just one of the two, k of them in the worse.
-    """
-    _check_aligned(gold, a, "labels in a")
-    _check_aligned(gold, b, "labels in b")
-    tokens = zip(*map(chain.from_iterable, (gold, a, b)), strict=True)
-    outcomes = Counter((label_a == label, label_b == label) for label, label_a, label_b in tokens)
-    only_a, only_b = outcomes[True, False], outcomes[False, True]
-    n = only_a + only_b
-    log_scale = lgamma(n + 1) - n * log(2)
-    tail = (exp(log_scale - lgamma(i + 1) - lgamma(n - i + 1)) for i in range(min(only_a, only_b) + 1))
-    return min(1.0, 2 * fsum(tail))
-
-
-def bootstrap_f1(
-    gold: Sentences, a: Sentences, b: Sentences, n: int = 1000, seed: int = 0, scheme: str | None = None
-) -> float:
-    """Paired bootstrap: the share of n resamples of the sentences where the better F1 is not better.
-
-    It is 1 if `a` and `b` are equally good. `scheme` is that of `spans`.
-    """
-    if n < 1:
-        raise InputError(f"the bootstrap needs at least 1 resample, not {n}")
-    _check_aligned(gold, a, "labels in a")
-    _check_aligned(gold, b, "labels in b")
-    gold_spans = _span_sets(gold, scheme)
-    if not any(gold_spans):
-        raise InputError("the gold labels hold no spans, so there is no F1 to compare")
-    counts_a, counts_b = (_sentence_counts(gold_spans, _span_sets(labels, scheme)) for labels in (a, b))
-
-    def lead_of_a(weights: npt.NDArray[np.int64]) -> float:
-        return Score(*(weights @ counts_a).tolist()).f1 - Score(*(weights @ counts_b).tolist()).f1
-
-    size = len(gold)
-    lead = lead_of_a(np.ones(size, np.int64))
-    generator = np.random.default_rng(seed)
-    draws = (generator.integers(size, size=size) for _ in range(n))
-    return sum(lead * lead_of_a(np.bincount(draw, minlength=size)) <= 0 for draw in draws) / n
-
-
-def _sentence_counts(gold: list[set[Span]], predicted: list[set[Span]]) -> npt.NDArray[np.int64]:
-    """One row of (correct, predicted, support) a sentence."""
-    pairs = zip(gold, predicted, strict=True)
-    return np.array([(len(left & right), len(right), len(left)) for left, right in pairs], np.int64)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from corate.corpus import Corpus
     from corate.counted import CountedModel
     from corate.evaluate import Evaluation
+    from corate.significance import Comparison
 
 
 @click.command("eval")
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
     "--weights",
     type=click.Choice(["fitted", "fixed"]),
     help="--folds: weights of the model; fitted ones (the default) have seen all parts.",
+)
+@click.option(
+    "--against", "other_path", metavar="MODEL", help="A second model: is the difference more than chance?"
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
 @click.option("--conlleval", "as_conlleval", is_flag=True, help="The text that conlleval prints.")
@@ -66,6 +70,7 @@ def eval_(
     model_path: str | None,
     folds: int | None,
     weights: str | None,
+    other_path: str | None,
     as_json: bool,
     as_conlleval: bool,
     scheme: str,
@@ -82,27 +87,33 @@ def eval_(
     its counts have been subtracted. With fixed weights the figures are those of as many trainings.
 
     Accuracy overall, on known and on unknown words (those that training did not have); precision, recall and
-    F1 of spans where labels are of the form B-PER.
+    F1 of spans where labels are of the form B-PER. With --against, the difference to another model with its
+    95 % interval and p-values: McNemar's exact test on tokens, and resampled sentences.
 
     \b
     Example:
       corate eval -m pos.model test.conll
       corate eval -m ner.model ned.testb --json | jq .f1
       corate eval --folds 5 --weights fixed train.conll
+      corate eval -m new.model --against old.model test.conll
     """
     from corate.corpus import Corpus
     from corate.estimator import load
     from corate.evaluate import conlleval, evaluate
     from corate.formats import read
+    from corate.significance import compare
 
     if as_json and as_conlleval:
         raise click.UsageError("--json and --conlleval do not go together: choose one")
+    if other_path and (as_conlleval or folds is not None):
+        raise click.UsageError("--against goes with a model file, and not with --conlleval")
     if folds is None and weights is not None:
         raise click.UsageError("--weights is for --folds: a model file has its own")
     sentences = [s for s in read(file, format_, label=label, encoding=encoding) if len(s)]
     gold = [sentence.labels or [] for sentence in sentences]
     words = [sentence.words for sentence in sentences]
     spans = None if scheme == "none" else scheme
+    comparison = None
     if folds is not None:
         corpus = Corpus.from_sentences(sentences).before_label(label)
         predicted, known = _folds(corpus, folds, model_path, weights, valid, threads)
@@ -112,18 +123,24 @@ def eval_(
     elif model_path is None:
         raise click.UsageError("-m MODEL is missing, or --folds K")
     else:
-        crf = load(model_path)
-        crf.set_params(n_jobs=threads)
-        predicted = crf.predict(Corpus.from_sentences(sentences), valid_spans(valid))
+        crf, other = load(model_path), load(other_path) if other_path else None
+        corpus = Corpus.from_sentences(sentences)
+        predicted = crf.set_params(n_jobs=threads).predict(corpus, valid_spans(valid))
         if not {y for labels in gold for y in labels} & set(crf.classes_):
             raise InputError(f"{file} and {model_path} have no label in common: is --label right?")
         result = evaluate(gold, predicted, words, crf.known_words(), spans)
+        if other is not None:
+            theirs = other.set_params(n_jobs=threads).predict(corpus, valid_spans(valid))
+            comparison = compare(gold, predicted, theirs, scheme=spans)
     if as_json:
-        click.echo(json.dumps(result.to_json(), ensure_ascii=False))
+        against = {} if comparison is None else {"against": comparison.to_json()}
+        click.echo(json.dumps(result.to_json() | against, ensure_ascii=False))
     elif as_conlleval:
         click.echo(conlleval(result))
     else:
         _print(console(), result, errors)
+        if comparison is not None:
+            _print_comparison(console(), comparison)
 
 
 def _folds(
@@ -175,6 +192,21 @@ def _print(out: Console, result: Evaluation, n_errors: int) -> None:
         for gold, predicted, times in confusions:
             errors.add_row(gold, predicted, f"{times:,}")
         out.print(errors)
+
+
+def _print_comparison(out: Console, found: Comparison) -> None:
+    out.print()
+    rates = {"accuracy": found.accuracy} | ({} if found.f1 is None else {"F1": found.f1})
+    title = "Against the other model (interval and p from resampled sentences)"
+    against = table("", "this", "other", "difference", "95 % interval", "p", title=title)
+    for name, rate in rates.items():
+        interval = f"{100 * rate.low:+.2f} to {100 * rate.high:+.2f}"
+        against.add_row(
+            name, _percent(rate.a), _percent(rate.b), f"{100 * rate.lead:+.2f}", interval, f"{rate.p:.2g}"
+        )
+    out.print(against)
+    only = f"{plural(found.only_a, 'token')} right in this model alone, {found.only_b:,} in the other alone"
+    out.print(f"{only}: McNemar's exact p = {found.mcnemar:.2g}")
 
 
 def _percent(rate: float | None) -> str:
