@@ -17,7 +17,7 @@ from rows import Rows, read_rows, write_rows
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
 
 import corpora
-import report
+import terminal
 from corate import InputError
 from corate.evaluate import evaluate
 
@@ -70,4 +70,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    report.run(main)
+    terminal.run(main)

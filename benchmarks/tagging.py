@@ -39,7 +39,7 @@ from tables import Section
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
 
 import corpora
-import report
+import terminal
 from corate import InputError
 
 REPORT = Path(__file__).resolve().parents[1] / "docs" / "benchmark.md"
@@ -66,7 +66,7 @@ class Benchmark:
 
     def files(self, name: str) -> Files:
         if name not in self.written:
-            report.progress(f"{TITLES[name]}: writing the files …")
+            terminal.progress(f"{TITLES[name]}: writing the files …")
             folder = self.folder / f"split{len(self.written)}"
             self.written[name] = write_split(self.options.data, name, folder)
         return self.written[name]
@@ -83,7 +83,7 @@ class Benchmark:
             for system in [*CORATES, *(PEERS[peer] for peer in self.options.peers)]:
                 if system.name in result.capped or (system.slow and number > 0):
                     continue
-                report.progress(f"{TITLES[name]}, round {number + 1}: {system.title} …")
+                terminal.progress(f"{TITLES[name]}, round {number + 1}: {system.title} …")
                 try:
                     figures = measure(system, result.files, self.options.cap)
                     result.rounds.setdefault(system.name, []).append(figures)
@@ -101,12 +101,12 @@ class Benchmark:
                 if name in self.results:
                     by_system[system.name] = self.results[name].medians(system.name)
                 else:
-                    report.progress(f"accuracy on {title}: {system.title} …")
+                    terminal.progress(f"accuracy on {title}: {system.title} …")
                     by_system[system.name] = measure_accuracy(system, self.files(name))
         yield tables.accuracy_section(found)
 
     def start_up(self) -> Iterator[Section]:
-        report.progress("start-up …")
+        terminal.progress("start-up …")
         starts = studies.start_ups(self.files(LARGE), TNT.name in self.options.peers)
         yield tables.start_section(TITLES[LARGE], starts)
 
@@ -114,7 +114,7 @@ class Benchmark:
         costs = {}
         files = self.files(LARGE)
         for times in studies.SCALES:
-            report.progress(f"scaling: {times} × the corpus …")
+            terminal.progress(f"scaling: {times} × the corpus …")
             tokens = times * files.sizes["train_tokens"]
             costs[tokens] = studies.training_costs(files, (FIXED, FITTED), times, self.options.rounds)
         yield tables.scaling_section(TITLES[LARGE], costs)
@@ -123,7 +123,7 @@ class Benchmark:
         speeds = []
         files, with_crfsuite = self.files(LARGE), RICH.name in self.options.peers
         for number in studies.LABEL_NUMBERS:
-            report.progress(f"about {number} labels …")
+            terminal.progress(f"about {number} labels …")
             folder = self.folder / f"labels{number}"
             speeds.append(studies.label_speed(number, files, folder, self.options.cap, with_crfsuite))
         yield tables.label_section(TITLES[LARGE], speeds)
@@ -132,7 +132,7 @@ class Benchmark:
         held_out = {"Brown, held out": LARGE, "CoNLL-2002 Dutch testa": DUTCH}
         found = {}
         for title, name in held_out.items():
-            report.progress(f"calibration: {title} …")
+            terminal.progress(f"calibration: {title} …")
             found[title] = studies.reliability(self.files(name))
         yield tables.calibration_section(found)
 
@@ -195,7 +195,7 @@ def write_report(out: Path, texts: list[str], panels: list[plot.Panel]) -> None:
 
 def arguments() -> argparse.Namespace:
     example = "python benchmarks/tagging.py --data ../shared/data --split 4000/1000 --part splits"
-    parser = report.arguments(__doc__, example, data="folder that holds brown/ and conll2002/")
+    parser = terminal.arguments(__doc__, example, data="folder that holds brown/ and conll2002/")
     add = parser.add_argument
     add(
         "--split",
@@ -249,4 +249,4 @@ def _peers(text: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    report.run(main)
+    terminal.run(main)

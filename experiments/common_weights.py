@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 import corpora
-import report
+import terminal
 from corate import tagger_lattice, weights
 from corate.contexts import default_contexts
 from corate.corpus import Corpus
@@ -34,14 +34,16 @@ Case = tuple[Rates, list[weights.Fold]]
 
 def main() -> None:
     example = "python experiments/common_weights.py --data ../shared/data"
-    options = report.arguments(__doc__, example, data="folder that holds brown/ and conll2002/").parse_args()
+    options = terminal.arguments(
+        __doc__, example, data="folder that holds brown/ and conll2002/"
+    ).parse_args()
     brown, conll = corpora.brown(options.data), corpora.conll2002(options.data)
     parts = {f"Brown {name}": brown.splits[name].train for name in BROWN}
     parts["CoNLL-2002 Dutch"] = conll.splits[corpora.CONLL_SPLIT].train
     weights.KIND_MARGIN = weights.FIT_MARGIN = MARGIN
     cases = []
     for name, part in parts.items():
-        report.progress(f"{name}: counting …")
+        terminal.progress(f"{name}: counting …")
         cases.append(_case(Corpus.from_sequences(part.words, part.labels)))
     found = fit(cases)
     OUT.write_text(json.dumps({"fitted_on": list(parts), **found}, indent=1) + "\n", encoding="utf-8")
@@ -85,7 +87,7 @@ def fit(cases: list[Case]) -> dict[str, object]:
         away = vector - middle
         return value + PENALTY * float(away @ away), gradient + 2 * PENALTY * away
 
-    report.progress(f"maximising over {n_common} weights …")
+    terminal.progress(f"maximising over {n_common} weights …")
     bounds = start.bounds()[:n_common]
     best = minimize(objective, middle, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS})
     zeros = np.zeros(rates.n_labels * (1 + len(rates.contexts)))
@@ -98,4 +100,4 @@ def fit(cases: list[Case]) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    report.run(main)
+    terminal.run(main)

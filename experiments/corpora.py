@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import report
+import terminal
 from corate import InputError, read
 
 # Sizes of training part and test part.
@@ -151,12 +151,16 @@ def sizes(split: Split) -> dict[str, str]:
 
 def main() -> None:
     example = "python experiments/corpora.py --data ../shared/data"
-    options = report.arguments(__doc__, example, data="folder that holds brown/ and conll2002/").parse_args()
+    options = terminal.arguments(
+        __doc__, example, data="folder that holds brown/ and conll2002/"
+    ).parse_args()
     for title, corpus in (("Brown", brown(options.data)), ("CoNLL-2002 Dutch", conll2002(options.data))):
-        columns = [report.Column(name, report.HERE, sizes(split)) for name, split in corpus.splits.items()]
+        columns = [
+            terminal.Column(name, terminal.HERE, sizes(split)) for name, split in corpus.splits.items()
+        ]
         held_out = f"{len(corpus.held_out.words):,} sentences, {corpus.held_out.n_tokens:,} tokens"
-        report.print_table(f"{title} (held out: {held_out})", ROWS, columns)
+        terminal.print_table(f"{title} (held out: {held_out})", ROWS, columns)
 
 
 if __name__ == "__main__":
-    report.run(main)
+    terminal.run(main)

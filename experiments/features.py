@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import report
+import terminal
 from corate import Tagger
 from corate.evaluate import evaluate
 from corate.formats import read
@@ -75,7 +75,7 @@ def part(path: Path) -> Part:
 
 def main() -> None:
     example = "python experiments/features.py --data ../shared/data"
-    options = report.arguments(__doc__, example, data="folder that holds conll2002/").parse_args()
+    options = terminal.arguments(__doc__, example, data="folder that holds conll2002/").parse_args()
     folder = options.data / "conll2002"
     (X, y), (test, gold) = part(folder / "ned.train"), part(folder / "ned.testb")
     runs: dict[str, tuple[Tagger, Any, Any]] = {
@@ -84,7 +84,7 @@ def main() -> None:
         "a CRF++ template": (Tagger(contexts=parse_contexts(TEMPLATE.splitlines(), "template")), X, test),
     }
     for title, (tagger, train, asked) in runs.items():
-        report.progress(f"{title} …")
+        terminal.progress(f"{title} …")
         f1 = evaluate(gold, tagger.fit(train, y).predict(asked)).f1 or 0.0
         print(f"{title:30s} F1 {100 * f1:.2f}   {len(tagger.context_names())} contexts", flush=True)
 
@@ -94,4 +94,4 @@ def _all_features(sentences: list[list[Row]]) -> list[list[list[str]]]:
 
 
 if __name__ == "__main__":
-    report.run(main)
+    terminal.run(main)

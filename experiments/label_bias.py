@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import product
 from statistics import mean, stdev
 
-import report
+import terminal
 from corate import EmpiricalCRF
 from corpora import Part
 from published import LABEL_BIAS
@@ -114,27 +114,27 @@ def accuracy(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) 
 def print_rib_rob() -> None:
     found = rib_rob()
     columns = [
-        report.Column("ECRN", report.HERE, {y: f"{p:.12f}" for y, (p, _) in found.items()}),
-        report.Column("ECRN", "002 §III-C", {"YOB": "9/10", "XIB": "1/10"}),
-        report.Column("CMM", report.HERE, {y: f"{21 * p}/21" for y, (_, p) in found.items()}),
-        report.Column("CMM", "002 §II-B3", {"YOB": "9/21", "XIB": "12/21"}),
+        terminal.Column("ECRN", terminal.HERE, {y: f"{p:.12f}" for y, (p, _) in found.items()}),
+        terminal.Column("ECRN", "002 §III-C", {"YOB": "9/10", "XIB": "1/10"}),
+        terminal.Column("CMM", terminal.HERE, {y: f"{21 * p}/21" for y, (_, p) in found.items()}),
+        terminal.Column("CMM", "002 §II-B3", {"YOB": "9/21", "XIB": "12/21"}),
     ]
     title = "rib/rob: 11 × (rib : XIB), 9 × (rob : YOB), 1 × (rob : XIB)"
-    report.print_table(title, {"YOB": "p(YOB | rob)", "XIB": "p(XIB | rob)"}, columns)
+    terminal.print_table(title, {"YOB": "p(YOB | rob)", "XIB": "p(XIB | rob)"}, columns)
 
 
 def print_simulation(rounds: Sequence[dict[str, float]]) -> None:
     values = {name: [100 * each[name] for each in rounds] for name in rounds[0]}
     here = {name: f"{mean(v):.2f} ± {stdev(v):.2f}" for name, v in values.items()}
     published = [
-        report.Column(
+        terminal.Column(
             "mean", table.source, _by_row(dict(zip(table.methods, table.rows["overall"], strict=True)))
         )
         for table in LABEL_BIAS
     ]
     rows = {name: name for name in [*values, "EP2", "CRF++", "PW"]} | {CMM: "CMM (published: MEMM)"}
     title = f"Accuracy on labels, %: 2 × {N_TRAIN} training pairs, 2 × {N_TEST} test pairs, {ROUNDS} rounds"
-    report.print_table(title, rows, [report.Column("mean ± s.d.", report.HERE, here), *published])
+    terminal.print_table(title, rows, [terminal.Column("mean ± s.d.", terminal.HERE, here), *published])
 
 
 def _by_row(figures: dict[str, float]) -> dict[str, str]:
@@ -144,11 +144,11 @@ def _by_row(figures: dict[str, float]) -> dict[str, str]:
 
 
 def main() -> None:
-    report.simulated(__doc__, "label_bias.py").parse_args()
+    terminal.simulated(__doc__, "label_bias.py").parse_args()
     print_rib_rob()
     print_simulation([one_round(seed) for seed in range(ROUNDS)])
-    report.print_notes(NOTES)
+    terminal.print_notes(NOTES)
 
 
 if __name__ == "__main__":
-    report.run(main)
+    terminal.run(main)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from time import process_time
 
-import report
+import terminal
 from corate import EmpiricalCRF, Tagger
 from corate.empirical import MU_GRID
 from corate.evaluate import evaluate
@@ -46,14 +46,14 @@ class Result:
     seconds: float
     tokens_per_second: float
 
-    def column(self) -> report.Column:
+    def column(self) -> terminal.Column:
         head = f"EP1, μ={self.mu_oov:g}" if self.model == CHOSEN else self.model
         cells = {
             name: f"{getattr(self, name):.2f}" for name in ("overall", "known", "unknown", "unknown_rate")
         }
         cells |= {"seconds": f"{self.seconds:.2f}", "tokens_per_second": f"{self.tokens_per_second:,.0f}"}
-        return report.Column(
-            head, report.HERE, cells if self.f1 is None else cells | {"f1": f"{self.f1:.2f}"}
+        return terminal.Column(
+            head, terminal.HERE, cells if self.f1 is None else cells | {"f1": f"{self.f1:.2f}"}
         )
 
 
@@ -96,7 +96,7 @@ def measure(name: str, crf: EmpiricalCRF | Tagger, split: Split, held_out: Part)
 def measure_all(name: str, split: Split, held_out: Part) -> list[Result]:
     results = []
     for model, crf in models().items():
-        report.progress(f"{name}: {model} …")
+        terminal.progress(f"{name}: {model} …")
         results.append(measure(model, crf, split, held_out))
     return results
 
@@ -104,16 +104,16 @@ def measure_all(name: str, split: Split, held_out: Part) -> list[Result]:
 def print_results(title: str, results: Sequence[Result], published: Sequence[PublishedTable]) -> None:
     columns = [result.column() for result in results]
     rows = {key: name for key, name in ROWS.items() if any(key in column.cells for column in columns)}
-    report.print_table(title, rows, [*columns, *_published_columns(published)])
+    terminal.print_table(title, rows, [*columns, *_published_columns(published)])
 
 
-def _published_columns(tables: Sequence[PublishedTable]) -> list[report.Column]:
+def _published_columns(tables: Sequence[PublishedTable]) -> list[terminal.Column]:
     """Every method of the papers' tables once: 002 repeats CRF++'s figures of 000."""
-    columns: dict[str, report.Column] = {}
+    columns: dict[str, terminal.Column] = {}
     for table in tables:
         for method in table.methods:
             figures = table.column(method)
             cells = {metric: f"{figure:,}" for metric, figure in figures.items()}
             cells["unknown_rate"] = f"≈{implied_unknown_rate(figures):.1f}"
-            columns.setdefault(method, report.Column(method, table.source, cells))
+            columns.setdefault(method, terminal.Column(method, table.source, cells))
     return list(columns.values())

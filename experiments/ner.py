@@ -7,7 +7,7 @@ The published figures stand beside ours. Entity F1 is conlleval's; the papers gi
 from __future__ import annotations
 
 import corpora
-import report
+import terminal
 from measure import COMMON_NOTES, measure_all, print_results
 from published import NER
 
@@ -21,12 +21,12 @@ Of the data only the words are used. The papers count 13,221 sentences in ned.tr
 
 def main() -> None:
     example = "python experiments/ner.py --data ../shared/data"
-    options = report.arguments(__doc__, example, data="folder that holds conll2002/").parse_args()
+    options = terminal.arguments(__doc__, example, data="folder that holds conll2002/").parse_args()
     corpus = corpora.conll2002(options.data)
     name, split = corpora.CONLL_SPLIT, corpus.splits[corpora.CONLL_SPLIT]
     print_results(f"CoNLL-2002 Dutch, {name}", measure_all(name, split, corpus.held_out), NER)
-    report.print_notes(NOTES)
+    terminal.print_notes(NOTES)
 
 
 if __name__ == "__main__":
-    report.run(main)
+    terminal.run(main)

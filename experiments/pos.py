@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import corpora
-import report
+import terminal
 from corate import InputError
 from measure import COMMON_NOTES, Result, measure_all, print_results
 from published import POS
@@ -29,7 +29,7 @@ Unknown words are those that the training part does not have. ≈ follows from t
 
 def main() -> None:
     example = "python experiments/pos.py --data ../shared/data --split 1000/4000 --json pos.json"
-    parser = report.arguments(__doc__, example, data="folder that holds brown/")
+    parser = terminal.arguments(__doc__, example, data="folder that holds brown/")
     parser.add_argument("--split", choices=corpora.BROWN_SPLITS, help="run this split only")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write our figures to FILE")
     options = parser.parse_args()
@@ -40,7 +40,7 @@ def main() -> None:
     for name in [options.split] if options.split else corpus.splits:
         results[name] = measure_all(name, corpus.splits[name], corpus.held_out)
         print_results(f"Brown {name}", results[name], POS[name])
-    report.print_notes(NOTES)
+    terminal.print_notes(NOTES)
     if options.json:
         write_json(options.json, results)
 
@@ -52,4 +52,4 @@ def write_json(path: Path, results: Mapping[str, Sequence[Result]]) -> None:
 
 
 if __name__ == "__main__":
-    report.run(main)
+    terminal.run(main)

@@ -13,7 +13,7 @@ from itertools import pairwise, product
 
 import numpy as np
 
-import report
+import terminal
 from corate import Corpus, EmpiricalCRF, decode
 from corate.empirical_lattice import EmpiricalFactors
 from corate.lattice import Float, Lattice
@@ -136,7 +136,7 @@ Started at 0, CRF++ finds a third one, which also labels [b,c] as [1,1] (000 §4
 """
 
 
-def column(name: str, found: Findings) -> report.Column:
+def column(name: str, found: Findings) -> terminal.Column:
     cells = {
         "z": f"{found.z:.12f}",
         "objective": f"{found.objective:.5f}",
@@ -145,7 +145,7 @@ def column(name: str, found: Findings) -> report.Column:
         **{labels: f"{value:.2f}" for labels, value in found.scores.items()},
         "prediction": _as_list(found.prediction),
     }
-    return report.Column(name, report.HERE, cells)
+    return terminal.Column(name, terminal.HERE, cells)
 
 
 def _as_list(labels: str) -> str:
@@ -153,18 +153,18 @@ def _as_list(labels: str) -> str:
 
 
 def main() -> None:
-    report.simulated(__doc__, "test_time_problem.py").parse_args()
+    terminal.simulated(__doc__, "test_time_problem.py").parse_args()
     both = {"objective": f"{TEST_TIME_OBJECTIVE}", "16": "holds", "17": "holds"}
     scores = {labels: f"{value:.2f}" for labels, value in TTP_SCORES.items()}
     columns = [
         column("ep", find(ep)),
-        report.Column("ep", "000 §3.4.2, §4.3", both | {"prediction": "[0,0]"}),
+        terminal.Column("ep", "000 §3.4.2, §4.3", both | {"prediction": "[0,0]"}),
         column("ttp", find(ttp)),
-        report.Column("ttp", "000 §3.4.3, §4.2", both | scores | {"z": "1", "prediction": "[1,1]"}),
+        terminal.Column("ttp", "000 §3.4.3, §4.2", both | scores | {"z": "1", "prediction": "[1,1]"}),
     ]
-    report.print_table("4 × ([a,b,c,d] : [0,0,0,0]), 1 × ([a,b,c,d] : [0,1,1,0])", ROWS, columns)
-    report.print_notes(NOTES, papers=["000"])
+    terminal.print_table("4 × ([a,b,c,d] : [0,0,0,0]), 1 × ([a,b,c,d] : [0,1,1,0])", ROWS, columns)
+    terminal.print_notes(NOTES, papers=["000"])
 
 
 if __name__ == "__main__":
-    report.run(main)
+    terminal.run(main)

@@ -15,7 +15,7 @@ import label_bias
 import ner
 import pos
 import published
-import report
+import terminal
 import test_time_problem as ttp_experiment
 from corate import InputError, decode
 
@@ -95,7 +95,7 @@ def test_missing_data_is_one_line_and_exit_code_2(
 ) -> None:
     monkeypatch.setattr("sys.argv", ["script.py", "--data", str(tmp_path)])
     with pytest.raises(SystemExit) as caught:
-        report.run(script.main)
+        terminal.run(script.main)
     assert caught.value.code == 2
     captured = capsys.readouterr()
     (line,) = captured.err.splitlines()

@@ -1,6 +1,6 @@
 """Is one model better than another, or did the test text happen to suit it?
 
-    gold, labels ──► Outcomes (what is right, sentence by sentence) ──► two of them ──► Comparison
+    gold, labels ──► Outcomes (what is right, sentence by sentence) ──► pairs of them ──► Comparison
 
 McNemar's test looks at tokens and takes them for independent, which tokens of one sentence are not; the
 paired bootstrap resamples whole sentences. Both are given: where they disagree, believe the second.
@@ -8,9 +8,9 @@ paired bootstrap resamples whole sentences. Both are given: where they disagree,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain
+from itertools import chain, combinations
 from math import exp, fsum, lgamma, log
 from operator import eq
 from typing import Any
@@ -24,10 +24,11 @@ from corate.spans import detect_scheme
 
 RESAMPLES = 10_000
 LEVEL = 0.95  # of the interval
-AT_A_TIME = 1_000  # resamples that are held in memory
+DRAWS_AT_A_TIME = 4_000_000  # of sentences, held in memory
 
 Counts = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
+Resampled = dict[str, Float]  # a rate of each system, in every resample
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,8 @@ def compare(
     (1, 0, 1.0)
     """
     gold, a, b = labelled_parts(gold, {"labels of a": a, "labels of b": b})
-    return compare_outcomes(outcomes(gold, a, scheme), outcomes(gold, b, scheme), resamples, seed)
+    systems = {"a": outcomes(gold, a, scheme), "b": outcomes(gold, b, scheme)}
+    return compare_all(systems, resamples, seed)["a", "b"]
 
 
 def outcomes(gold: Sentences, predicted: Sentences, scheme: str | None = "auto") -> Outcomes:
@@ -131,67 +133,74 @@ def _span_counts(gold: Sentences, predicted: Sentences, scheme: str | None) -> C
     return np.array(rows, np.int64).reshape(-1, 3)
 
 
-def compare_outcomes(a: Outcomes, b: Outcomes, resamples: int = RESAMPLES, seed: int = 0) -> Comparison:
+def compare_all(
+    systems: Mapping[str, Outcomes], resamples: int = RESAMPLES, seed: int = 0
+) -> dict[tuple[str, str], Comparison]:
+    """Every pair of systems, on the same resamples; keys are (a, b) in the order of `systems`."""
     if resamples < 1:
         raise InputError(f"the bootstrap needs at least 1 resample, not {resamples}")
-    if not np.array_equal(a.lengths, b.lengths):
-        raise InputError("the two were not asked about the same sentences: their lengths differ")
-    if not len(a.right):
-        raise InputError("there is no labelled token to compare two models on")
+    lengths = next(iter(systems.values())).lengths
+    if not all(np.array_equal(lengths, system.lengths) for system in systems.values()):
+        raise InputError("the models were not asked about the same sentences: their lengths differ")
+    if not lengths.sum():
+        raise InputError("there is no labelled token to compare models on")
+    accuracies = _resampled_accuracies(systems, lengths, resamples, seed)
+    f1s = _resampled_f1s(systems, resamples, seed)
+    return {(a, b): _compare(systems, a, b, accuracies, f1s) for a, b in combinations(systems, 2)}
+
+
+def _compare(
+    systems: Mapping[str, Outcomes], name_a: str, name_b: str, accuracies: Resampled, f1s: Resampled
+) -> Comparison:
+    a, b = systems[name_a], systems[name_b]
     only_a, only_b = int((a.right & ~b.right).sum()), int((b.right & ~a.right).sum())
+    has_f1 = name_a in f1s and name_b in f1s
     return Comparison(
         tokens=len(a.right),
         sentences=len(a.lengths),
-        accuracy=_accuracies(a, b, resamples, seed),
+        accuracy=_difference(a.accuracy, b.accuracy, accuracies[name_a] - accuracies[name_b]),
         only_a=only_a,
         only_b=only_b,
         mcnemar=mcnemar(only_a, only_b),
-        f1=_f1s(a, b, resamples, seed),
+        f1=_difference(a.f1 or 0.0, b.f1 or 0.0, f1s[name_a] - f1s[name_b]) if has_f1 else None,
     )
 
 
-def _accuracies(a: Outcomes, b: Outcomes, resamples: int, seed: int) -> Difference:
-    rows = np.column_stack([a.by_sentence() - b.by_sentence(), a.lengths])
-    return _difference(a.accuracy, b.accuracy, rows, lambda sums: sums[:, 0] / sums[:, 1], resamples, seed)
-
-
-def _f1s(a: Outcomes, b: Outcomes, resamples: int, seed: int) -> Difference | None:
-    if a.spans is None or b.spans is None or not a.spans[:, 2].any():
-        return None
-    rows = np.column_stack([a.spans, b.spans[:, :2]])
-
-    def lead(sums: Counts) -> Float:
-        correct_a, predicted_a, support, correct_b, predicted_b = sums.T
-        return _f1(correct_a, predicted_a, support) - _f1(correct_b, predicted_b, support)
-
-    return _difference(a.f1 or 0.0, b.f1 or 0.0, rows, lead, resamples, seed)
-
-
-def _f1(correct: Counts, predicted: Counts, support: Counts) -> Float:
-    """F1 = 2 correct / (predicted + support), 0 where a resample holds no span at all."""
-    return np.asarray(2 * correct / np.maximum(predicted + support, 1))
-
-
-def _difference(
-    a: float, b: float, rows: Counts, lead: Callable[[Counts], Float], resamples: int, seed: int
-) -> Difference:
+def _difference(a: float, b: float, leads: Float) -> Difference:
     """p = 2 (1 + k) / (1 + n), k of n resamples without a lead for the one that has it."""
-    leads = lead(resampled_sums(rows, resamples, seed))
-    observed = float(lead(rows.sum(axis=0, keepdims=True))[0])
-    without = int((leads * observed <= 0).sum())
+    without = int((leads * (a - b) <= 0).sum())
     low, high = np.quantile(leads, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
-    return Difference(a, b, low, high, min(1.0, 2 * (1 + without) / (1 + resamples)))
+    return Difference(a, b, low, high, min(1.0, 2 * (1 + without) / (1 + len(leads))))
 
 
-def resampled_sums(rows: Counts, resamples: int, seed: int) -> Counts:
-    """Column sums of as many rows as there are, drawn with replacement, so many times.
+def _resampled_accuracies(
+    systems: Mapping[str, Outcomes], lengths: Counts, resamples: int, seed: int
+) -> Resampled:
+    columns = [system.by_sentence() for system in systems.values()]
+    *right, tokens = resampled_sums(np.column_stack([*columns, lengths]), resamples, seed).T
+    return {name: sums / tokens for name, sums in zip(systems, right, strict=True)}
 
-    Equal rows are interchangeable: how often each kind is drawn is multinomial, and there are few kinds.
-    """
-    kinds, times = np.unique(rows, axis=0, return_counts=True)
-    generator, shares = np.random.default_rng(seed), times / len(rows)
-    sizes = [min(AT_A_TIME, resamples - done) for done in range(0, resamples, AT_A_TIME)]
-    return np.concatenate([generator.multinomial(len(rows), shares, size=size) @ kinds for size in sizes])
+
+def _resampled_f1s(systems: Mapping[str, Outcomes], resamples: int, seed: int) -> Resampled:
+    """Of the systems that have spans; F1 = 2 correct / (predicted + gold), 0 where a resample has no span."""
+    spans = {name: system.spans for name, system in systems.items() if system.spans is not None}
+    if not any(rows.any() for rows in spans.values()):
+        return {}
+    sums = resampled_sums(np.column_stack(list(spans.values())), resamples, seed)
+    correct, predicted, gold = sums.reshape(resamples, -1, 3).transpose(2, 1, 0)
+    return dict(zip(spans, 2 * correct / np.maximum(predicted + gold, 1), strict=True))
+
+
+def resampled_sums(rows: Counts, resamples: int, seed: int) -> Float:
+    """Column sums of as many rows as there are, drawn with replacement, so many times."""
+    generator, n = np.random.default_rng(seed), len(rows)
+    at_a_time, sums = max(1, DRAWS_AT_A_TIME // n), []
+    for done in range(0, resamples, at_a_time):
+        size = min(at_a_time, resamples - done)
+        draws = generator.integers(n, size=(size, n)) + n * np.arange(size)[:, None]
+        times = np.bincount(draws.ravel(), minlength=size * n).reshape(size, n)
+        sums.append(times.astype(np.float64) @ rows)
+    return np.concatenate(sums)
 
 
 def mcnemar(only_a: int, only_b: int) -> float:
