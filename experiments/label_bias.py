@@ -6,6 +6,7 @@ whatever x′ is, and the word is not looked at. Co-occurrence rates have no suc
 
 from __future__ import annotations
 
+import argparse
 import math
 import random
 from collections import Counter
@@ -13,11 +14,19 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 from statistics import mean, stdev
+from typing import Any
+
+import numpy as np
 
 import terminal
 from corate import EmpiricalCRF
+from corate.significance import Outcomes, outcomes
 from corpora import Part
+from measure import DONE, comparisons
+from models import MODELS
 from published import LABEL_BIAS
+from results import Record, check_writable, pack, write_json
+from tagging_table import published_figures
 
 # A label emits its own symbol with probability 29/32, each of the other three with 1/32.
 SYMBOLS = "riob"
@@ -25,7 +34,9 @@ SYMBOL_OF = {"R1": "r", "R2": "r", "I": "i", "O": "o", "B": "b"}
 EMISSIONS = {label: own * 28 + SYMBOLS for label, own in SYMBOL_OF.items()}
 SEQUENCES = (["R1", "I", "B"], ["R2", "O", "B"])
 N_TRAIN, N_TEST, ROUNDS = 1000, 250, 10
-CMM = "CMM"
+CMM = "cmm"
+ANSWERS = ("YOB", "XIB")
+LABEL_BIAS_ROWS = {"EP1": "ep1", "ECRN": "ecrn", "MEMM": CMM}
 
 # Only the middle symbol tells the two sequences apart. It is the own one 29 times in 32, and 2 times in 32 it
 # says nothing and half of the guesses are right: 30/32. In a wrong sequence, one label of three (B) is right.
@@ -38,9 +49,9 @@ RIB_ROB = (("rib", "XIB", 11), ("rob", "YOB", 9), ("rob", "XIB", 1))
 NOTES = f"""
 Seeds 0 to {ROUNDS - 1}; s.d. is the standard deviation of one round, that of the mean is a third of it.
 No model can expect more than {OPTIMUM:.2%}; one that is blind to the middle symbol gets {BLIND:.2%}.
-pair="word" is the papers' φ, given both words (000 eqn 13); pair="label" is what they take for POS and NER.
-EP1 and ECRN differ at unknown words only, and there are none here: their figures must be equal.
-CMM is the conditional Markov model by counting (002 eqn 2); EP2, CRF++, PW and MEMM are quoted, not run.
+EP1 and ECRN are given both words in φ, as in 000 eqn 13; they differ at unknown words only, and there are
+  none here: their figures must be equal. "Label pairs" is the form that the papers take for POS and NER.
+The counted CMM is 002 eqn 2 by relative frequencies; the published figure is of a MEMM.
 """
 
 
@@ -70,14 +81,15 @@ class ConditionalMarkov:
         return list(best)
 
 
-def rib_rob() -> dict[str, tuple[float, Fraction]]:
-    """p(YOB | rob) and p(XIB | rob): by ECRN, and by the conditional Markov model."""
+def rib_rob() -> dict[str, dict[str, float | Fraction]]:
+    """p(YOB | rob) and p(XIB | rob) of every model that gives probabilities."""
     part = Part.of((list(words), list(labels)) for words, labels, n in RIB_ROB for _ in range(n))
-    ecrn = EmpiricalCRF(unknown="signature", pair="word").fit(part.words, part.labels)
+    found: dict[str, dict[str, float | Fraction]] = {}
+    for key, crf in models().items():
+        crf.fit(part.words, part.labels)
+        found[key] = {y: math.exp(crf.log_prob([list("rob")], [list(y)])[0]) for y in ANSWERS}
     cmm = ConditionalMarkov(part)
-    return {
-        y: (math.exp(ecrn.log_prob([list("rob")], [list(y)])[0]), cmm.prob("rob", y)) for y in ("YOB", "XIB")
-    }
+    return found | {CMM: {y: cmm.prob("rob", y) for y in ANSWERS}}
 
 
 def simulate(n: int, rng: random.Random) -> Part:
@@ -87,67 +99,85 @@ def simulate(n: int, rng: random.Random) -> Part:
     )
 
 
-def models() -> dict[str, EmpiricalCRF]:
+def models() -> dict[str, Any]:
     return {
-        f'{name}, pair="{pair}"': EmpiricalCRF(unknown=unknown, pair=pair)
-        for name, unknown in (("EP1", "mean"), ("ECRN", "signature"))
-        for pair in ("word", "label")
+        "ep1": EmpiricalCRF(unknown="mean", pair="word"),
+        "ep1-label": EmpiricalCRF(unknown="mean", pair="label"),
+        "ecrn": EmpiricalCRF(unknown="signature", pair="word"),
     }
 
 
-def one_round(seed: int) -> dict[str, float]:
-    """Accuracy on labels of every model."""
+def one_round(seed: int) -> dict[str, Outcomes]:
+    """What every model has right."""
     rng = random.Random(seed)
     train, test = simulate(N_TRAIN, rng), simulate(N_TEST, rng)
-    predicted = {
-        name: crf.fit(train.words, train.labels).predict(test.words) for name, crf in models().items()
+    fitted = {key: crf.fit(train.words, train.labels) for key, crf in models().items()}
+    fitted[CMM] = ConditionalMarkov(train)
+    return {key: outcomes(test.labels, crf.predict(test.words)) for key, crf in fitted.items()}
+
+
+def collect(options: argparse.Namespace) -> Record:
+    rounds = [one_round(seed) for seed in range(ROUNDS)]
+    records = {key: _pooled([each[key] for each in rounds]) for key in rounds[0]}
+    lengths = np.concatenate([each[CMM].lengths for each in rounds]).tolist()
+    return {
+        "experiment": "label_bias",
+        "rounds": ROUNDS,
+        "optimum": 100 * OPTIMUM,
+        "blind": 100 * BLIND,
+        "models": records,
+        "lengths": lengths,
+        "comparisons": comparisons(records, lengths),
+        "rib_rob": {key: {y: float(p) for y, p in of.items()} for key, of in rib_rob().items()},
+        "published": published_figures(LABEL_BIAS),
     }
-    predicted[CMM] = ConditionalMarkov(train).predict(test.words)
-    return {name: accuracy(test.labels, labels) for name, labels in predicted.items()}
 
 
-def accuracy(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> float:
-    hits = [a == b for g, p in zip(gold, predicted, strict=True) for a, b in zip(g, p, strict=True)]
-    return sum(hits) / len(hits)
+def _pooled(rounds: Sequence[Outcomes]) -> Record:
+    rates = [100 * each.accuracy for each in rounds]
+    return {
+        "status": DONE,
+        "rounds": rates,
+        "overall": mean(rates),
+        "deviation": stdev(rates),
+        "right": pack(np.concatenate([each.right for each in rounds])),
+        "spans": None,
+    }
 
 
-def print_rib_rob() -> None:
-    found = rib_rob()
-    columns = [
-        terminal.Column("ECRN", terminal.HERE, {y: f"{p:.12f}" for y, (p, _) in found.items()}),
-        terminal.Column("ECRN", "002 §III-C", {"YOB": "9/10", "XIB": "1/10"}),
-        terminal.Column("CMM", terminal.HERE, {y: f"{21 * p}/21" for y, (_, p) in found.items()}),
-        terminal.Column("CMM", "002 §II-B3", {"YOB": "9/21", "XIB": "12/21"}),
-    ]
-    title = "rib/rob: 11 × (rib : XIB), 9 × (rob : YOB), 1 × (rob : XIB)"
-    terminal.print_table(title, {"YOB": "p(YOB | rob)", "XIB": "p(XIB | rob)"}, columns)
+def print_rib_rob(found: Record) -> None:
+    rows = {key: MODELS[key].title for key in found["rib_rob"]}
+    published = {"ecrn": {"YOB": "9/10", "XIB": "1/10"}, CMM: {"YOB": "9/21", "XIB": "12/21"}}
+    columns = []
+    for y in ANSWERS:
+        here = {key: f"{of[y]:.6f}" for key, of in found["rib_rob"].items()}
+        columns.append(terminal.Column(f"p({y} | rob)", terminal.HERE, here))
+        theirs = {key: of[y] for key, of in published.items()}
+        columns.append(terminal.Column("", "002 §II-B3, §III-C", theirs))
+    terminal.print_table("rib/rob: 11 × (rib : XIB), 9 × (rob : YOB), 1 × (rob : XIB)", rows, columns)
 
 
-def print_simulation(rounds: Sequence[dict[str, float]]) -> None:
-    values = {name: [100 * each[name] for each in rounds] for name in rounds[0]}
-    here = {name: f"{mean(v):.2f} ± {stdev(v):.2f}" for name, v in values.items()}
-    published = [
-        terminal.Column(
-            "mean", table.source, _by_row(dict(zip(table.methods, table.rows["overall"], strict=True)))
-        )
-        for table in LABEL_BIAS
-    ]
-    rows = {name: name for name in [*values, "EP2", "CRF++", "PW"]} | {CMM: "CMM (published: MEMM)"}
+def print_simulation(found: Record) -> None:
+    here = {key: f"{of['overall']:.2f} ± {of['deviation']:.2f}" for key, of in found["models"].items()}
+    theirs = {LABEL_BIAS_ROWS.get(m, m): f"{of['overall']}" for m, of in found["published"].items()}
+    rows = {key: MODELS[key].title if key in MODELS else f"{key} (published)" for key in here | theirs}
     title = f"Accuracy on labels, %: 2 × {N_TRAIN} training pairs, 2 × {N_TEST} test pairs, {ROUNDS} rounds"
-    terminal.print_table(title, rows, [terminal.Column("mean ± s.d.", terminal.HERE, here), *published])
-
-
-def _by_row(figures: dict[str, float]) -> dict[str, str]:
-    """The papers' factors are conditioned on both words (000 eqn 13): their figures belong to pair="word"."""
-    row_of = {"EP1": 'EP1, pair="word"', "ECRN": 'ECRN, pair="word"', "MEMM": CMM}
-    return {row_of.get(name, name): f"{figure}" for name, figure in figures.items()}
+    columns = [
+        terminal.Column("mean ± s.d.", terminal.HERE, here),
+        terminal.Column("mean", "000 Tab. 1, 002 Tab. II", theirs),
+    ]
+    terminal.print_table(title, rows, columns)
 
 
 def main() -> None:
-    terminal.simulated(__doc__, "label_bias.py").parse_args()
-    print_rib_rob()
-    print_simulation([one_round(seed) for seed in range(ROUNDS)])
+    options = terminal.simulated(__doc__, "label_bias.py").parse_args()
+    check_writable(options.json)
+    found = collect(options)
+    print_rib_rob(found)
+    print_simulation(found)
     terminal.print_notes(NOTES)
+    if options.json:
+        write_json(options.json, found)
 
 
 if __name__ == "__main__":

@@ -1,77 +1,45 @@
-"""Train a model, label the test part and measure both, for every column of pos.py and ner.py."""
+"""Train a model, label the test part and measure both: one child process a model, under a cap of CPU seconds.
+
+measure.py SPLIT MODEL      SPLIT is a JSON file that `write_split` wrote; the measurement goes to stdout
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
 from time import process_time
 
+import numpy as np
+
 import terminal
-from corate import EmpiricalCRF, Tagger
-from corate.empirical import MU_GRID
 from corate.evaluate import evaluate
-from corpora import Part, Split
-from published import PublishedTable, implied_unknown_rate
+from corate.significance import Outcomes, compare_all, holm, outcomes
+from corpora import Part, Split, Splits
+from models import MODELS, Model
+from results import Record, Store, digest, pack, sources_of, unpack
 
-ROWS = {
-    "overall": "accuracy, %",
-    "known": "  known words",
-    "unknown": "  unknown words",
-    "unknown_rate": "unknown words, %",
-    "f1": "entity F1, %",
-    "seconds": "training, s",
-    "tokens_per_second": "tagging, tokens/s",
-}
-CHOSEN = "EP1, μ chosen"
-COMMON_NOTES = f"""\
-000 prints μ_oov as a factor of ψ, which cancels in decoding; here μ is an exponent, and 1 is the formula
-  as printed. It is chosen among {", ".join(f"{mu:g}" for mu in MU_GRID)}.
-Times here are CPU seconds of one thread, from token lists to the first labelled sentence (with the choice
-  of μ, where it is chosen); the published ones are of another machine.
-Tagger is the model of this project, not of the papers: many contexts, with fixed or fitted weights.
-EP2, CRF++ and PW (piecewise training) are quoted, not run."""
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
+
+from children import ONE_THREAD, CapError, run
+
+DONE, STOPPED, NOT_RUN = "done", "stopped", "not run"
+LAYOUT = "1"  # of a record: another one, and nothing that was kept is found
+CAP = 300  # CPU seconds of one model on one split
 
 
-@dataclass(frozen=True)
-class Result:
-    """Rates in percent; CPU seconds of one thread."""
-
-    model: str
-    mu_oov: float | None  # None where the model has none
-    overall: float
-    known: float
-    unknown: float
-    unknown_rate: float
-    f1: float | None  # None where the labels are plain tags
-    seconds: float
-    tokens_per_second: float
-
-    def column(self) -> terminal.Column:
-        head = f"EP1, μ={self.mu_oov:g}" if self.model == CHOSEN else self.model
-        cells = {
-            name: f"{getattr(self, name):.2f}" for name in ("overall", "known", "unknown", "unknown_rate")
-        }
-        cells |= {"seconds": f"{self.seconds:.2f}", "tokens_per_second": f"{self.tokens_per_second:,.0f}"}
-        return terminal.Column(
-            head, terminal.HERE, cells if self.f1 is None else cells | {"f1": f"{self.f1:.2f}"}
-        )
+# In the child ---------------------------------------------------------------------------------------------
 
 
-def models() -> dict[str, EmpiricalCRF | Tagger]:
-    """The papers' experiments have one parameter a tag–word pair and one a tag–tag pair: pair="label"."""
-    return {
-        "EP1": EmpiricalCRF(unknown="mean", pair="label", mu_oov=1.0),
-        "ECRN": EmpiricalCRF(unknown="signature", pair="label", mu_oov=1.0),
-        CHOSEN: EmpiricalCRF(unknown="mean", pair="label", mu_oov=None),
-        "Tagger, fixed": Tagger(weights="fixed"),
-        "Tagger": Tagger(),
-    }
-
-
-def measure(name: str, crf: EmpiricalCRF | Tagger, split: Split, held_out: Part) -> Result:
+def measure(model: Model, split: Split, held_out: Part) -> Record:
     """Training runs from token lists to the first labelled sentence, so that the factors are in it."""
+    assert model.make is not None, f"{model.title} is not made for corpora"
+    crf = model.make()
     start = process_time()
-    if isinstance(crf, EmpiricalCRF) and crf.mu_oov is None:
+    if getattr(crf, "mu_oov", 1) is None:
         crf.fit(split.train.words, split.train.labels, held_out=(held_out.words, held_out.labels))
     else:
         crf.fit(split.train.words, split.train.labels)
@@ -80,40 +48,131 @@ def measure(name: str, crf: EmpiricalCRF | Tagger, split: Split, held_out: Part)
     predicted = crf.predict(split.test.words)
     tagged = process_time()
     found = evaluate(split.test.labels, predicted, split.test.words, split.train.vocabulary())
-    return Result(
-        model=name,
-        mu_oov=crf.mu_oov_ if isinstance(crf, EmpiricalCRF) else None,
-        overall=100 * found.accuracy,
-        known=100 * (found.accuracy_known or 0.0),
-        unknown=100 * (found.accuracy_unknown or 0.0),
-        unknown_rate=100 * (found.unknown_rate or 0.0),
-        f1=None if found.f1 is None else 100 * found.f1,
-        seconds=trained - start,
-        tokens_per_second=split.test.n_tokens / (tagged - trained),
-    )
+    outcome = outcomes(split.test.labels, predicted)
+    return {
+        "status": DONE,
+        "overall": 100 * found.accuracy,
+        "known": _percent(found.accuracy_known),
+        "unknown": _percent(found.accuracy_unknown),
+        "f1": _percent(found.f1),
+        "seconds": trained - start,
+        "tokens_per_second": split.test.n_tokens / max(tagged - trained, 1e-6),
+        "mu_oov": getattr(crf, "mu_oov_", None),
+        "iterations": getattr(crf, "iterations_", None),
+        "right": pack(outcome.right),
+        "spans": None if outcome.spans is None else pack(outcome.spans),
+    }
 
 
-def measure_all(name: str, split: Split, held_out: Part) -> list[Result]:
-    results = []
-    for model, crf in models().items():
-        terminal.progress(f"{name}: {model} …")
-        results.append(measure(model, crf, split, held_out))
-    return results
+def _percent(rate: float | None) -> float | None:
+    return None if rate is None else 100 * rate
 
 
-def print_results(title: str, results: Sequence[Result], published: Sequence[PublishedTable]) -> None:
-    columns = [result.column() for result in results]
-    rows = {key: name for key, name in ROWS.items() if any(key in column.cells for column in columns)}
-    terminal.print_table(title, rows, [*columns, *_published_columns(published)])
+def write_split(path: Path, split: Split, held_out: Part) -> None:
+    parts = {"train": split.train, "test": split.test, "held_out": held_out}
+    path.write_text(json.dumps({name: asdict(part) for name, part in parts.items()}), encoding="utf-8")
 
 
-def _published_columns(tables: Sequence[PublishedTable]) -> list[terminal.Column]:
-    """Every method of the papers' tables once: 002 repeats CRF++'s figures of 000."""
-    columns: dict[str, terminal.Column] = {}
-    for table in tables:
-        for method in table.methods:
-            figures = table.column(method)
-            cells = {metric: f"{figure:,}" for metric, figure in figures.items()}
-            cells["unknown_rate"] = f"≈{implied_unknown_rate(figures):.1f}"
-            columns.setdefault(method, terminal.Column(method, table.source, cells))
-    return list(columns.values())
+def read_split(path: Path) -> tuple[Split, Part]:
+    parts = {name: Part(**part) for name, part in json.loads(path.read_text(encoding="utf-8")).items()}
+    return Split(parts["train"], parts["test"]), parts["held_out"]
+
+
+# In the parent --------------------------------------------------------------------------------------------
+
+
+class Measurements:
+    """The models on splits of a corpus, small ones first: what takes long there is not begun later."""
+
+    def __init__(self, title: str, corpus: Splits, store: Store, cap: int) -> None:
+        self.title, self.corpus, self.store, self.cap = title, corpus, store, cap
+        self.splits: dict[str, Record] = {}
+
+    def add(self, name: str, models: Sequence[str]) -> None:
+        split = self.corpus.splits[name]
+        lengths = [len(words) for words in split.test.words]
+        sizes = {
+            "tokens": split.train.n_tokens,
+            "labels": len(split.train.label_set()),
+            "train_sentences": len(split.train.words),
+            "test_sentences": len(lengths),
+            "test_tokens": sum(lengths),
+            "unknown_rate": 100 * split.unknown_rate(),
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "split.json"
+            write_split(path, split, self.corpus.held_out)
+            content = digest([path.read_text(encoding="utf-8")])
+            records = {key: self._record(f"{self.title} {name}", key, path, content, sizes) for key in models}
+        found = {"sizes": sizes, "lengths": lengths, "models": records}
+        self.splits[name] = found | {"comparisons": comparisons(records, lengths)}
+
+    def _record(self, title: str, key: str, path: Path, content: str, sizes: Record) -> Record:
+        model = MODELS[key]
+        place = (f"{title} {key}", LAYOUT, content, model.settings(), sources_of(model.package))
+        known = self.store.find(*place)
+        if known and (known["status"] == DONE or known["cap"] >= self.cap):
+            return known
+        estimate = self._estimate(key, sizes)
+        if estimate:
+            return estimate
+        terminal.progress(f"{title}: {model.title} …")
+        record = run_child(path, key, self.cap)
+        self.store.keep(record, *place)
+        return record
+
+    def _estimate(self, key: str, sizes: Record) -> Record | None:
+        """Seconds as on a smaller split, times tokens, times pairs of labels where training visits them."""
+        for name, split in reversed(list(self.splits.items())):
+            record = split["models"].get(key)
+            if record is None or record["status"] == NOT_RUN:
+                continue
+            seconds = record["seconds"] if record["status"] == DONE else record["cap"]
+            ratio = _work(key, sizes) / _work(key, split["sizes"])
+            if seconds * ratio <= self.cap:
+                return None
+            return {"status": NOT_RUN, "seconds": seconds * ratio, "scaled_from": name}
+        return None
+
+
+def run_child(split: Path, key: str, cap: int) -> Record:
+    command: list[str | Path] = [sys.executable, Path(__file__), split, key]
+    try:
+        finished = run(command, cap=cap, step="training and tagging", environment=ONE_THREAD)
+    except CapError:
+        return {"status": STOPPED, "cap": cap}
+    return finished.json() | {"peak": finished.peak}
+
+
+def _work(key: str, sizes: Record) -> float:
+    return float(sizes["tokens"] * (sizes["labels"] ** 2 if MODELS[key].per_pair else 1))
+
+
+def comparisons(records: Mapping[str, Record], lengths: list[int]) -> list[Record]:
+    """Every pair of the models that were measured; `holm` is p of the bootstrap, all pairs at once."""
+    systems = {
+        key: outcomes_of(record, lengths) for key, record in records.items() if record["status"] == DONE
+    }
+    if len(systems) < 2:
+        return []
+    pairs = compare_all(systems)
+    adjusted = holm([found.accuracy.p for found in pairs.values()])
+    return [
+        {"a": a, "b": b, **found.to_json(), "holm": p}
+        for ((a, b), found), p in zip(pairs.items(), adjusted, strict=True)
+    ]
+
+
+def outcomes_of(record: Record, lengths: list[int]) -> Outcomes:
+    spans = None if record["spans"] is None else unpack(record["spans"])
+    return Outcomes(unpack(record["right"]), np.array(lengths, np.int64), spans)
+
+
+def main() -> None:
+    path, key = sys.argv[1:]
+    split, held_out = read_split(Path(path))
+    print(json.dumps(measure(MODELS[key], split, held_out)))
+
+
+if __name__ == "__main__":
+    terminal.run(main)

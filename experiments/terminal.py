@@ -42,6 +42,7 @@ def arguments(doc: str | None, example: str, *, data: str) -> argparse.ArgumentP
     parser.add_argument(
         "--data", type=Path, default=DATA, metavar="DIR", help=f"{data} (default: %(default)s)"
     )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the results to FILE")
     return parser
 
 

@@ -7,8 +7,10 @@ which some pair factors have swallowed the unary probabilities, mislabels [b,c].
 
 from __future__ import annotations
 
+import argparse
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise, product
 
 import numpy as np
@@ -18,11 +20,16 @@ from corate import Corpus, EmpiricalCRF, decode
 from corate.empirical_lattice import EmpiricalFactors
 from corate.lattice import Float, Lattice
 from published import TEST_TIME_OBJECTIVE, TTP_SCORES
+from results import Record, check_writable, write_json
 
 TRAINING = (("abcd", "0000", 4), ("abcd", "0110", 1))
 TRAIN_WORDS, TEST_WORDS = "abcd", "bc"
 LABELS = "01"
 N = sum(n for *_, n in TRAINING)
+OPTIMUM = -4 * math.log(4 / 5) - math.log(1 / 5)
+STEPS = 40  # from one point to another
+
+ANSWERS = ["".join(labels) for labels in product(LABELS, repeat=len(TEST_WORDS))]
 
 LatticeOf = Callable[[str], Lattice]
 
@@ -85,8 +92,14 @@ class Findings:
     objective: float  # −log likelihood of the training data
     unary_deviation: float  # largest |P̂(y | x) − P̃(y | x)|: condition (16) holds if it is 0
     pair_deviation: float  # largest |P̂(y, y′ | x, x′) − P̃(y, y′ | x, x′)|: condition (17)
-    scores: dict[str, float]  # of the two label sequences of [b,c]
+    scores: dict[str, float]  # of the label sequences of [b,c]
     prediction: str
+
+    @property
+    def probabilities(self) -> dict[str, float]:
+        """Of the label sequences of [b,c]."""
+        total = sum(self.scores.values())
+        return {labels: value / total for labels, value in self.scores.items()}
 
 
 def find(lattice_of: LatticeOf) -> Findings:
@@ -101,7 +114,7 @@ def find(lattice_of: LatticeOf) -> Findings:
         objective=-sum(n * float(np.log(p[labels])) for _, labels, n in TRAINING),
         unary_deviation=max(_unary_deviation(p, i) for i in range(len(TRAIN_WORDS))),
         pair_deviation=max(_pair_deviation(p, i) for i in range(len(TRAIN_WORDS) - 1)),
-        scores={labels: score(test, labels) for labels in TTP_SCORES},
+        scores={labels: score(test, labels) for labels in ANSWERS},
         prediction="".join(LABELS[label] for label in best),
     )
 
@@ -119,6 +132,23 @@ def _pair_deviation(p: dict[str, float], i: int) -> float:
     return float(np.abs(marginal - empirical_pair(*TRAIN_WORDS[i : i + 2])).max())
 
 
+def on_the_way(t: float) -> tuple[float, dict[str, float]]:
+    """−log likelihood, and the probabilities of labels of [b,c], at (1 − t) ep + t ttp.
+
+    Parameters are logarithms of factors, so a sequence's score there is score_ep¹⁻ᵗ · score_ttpᵗ.
+    """
+    lattices = {words: (ep(words), ttp(words)) for words in (TRAIN_WORDS, TEST_WORDS)}
+
+    def shares(words: str) -> dict[str, float]:
+        at_ep, at_ttp = lattices[words]
+        every = ("".join(y) for y in product(LABELS, repeat=len(words)))
+        scores = {y: score(at_ep, y) ** (1 - t) * score(at_ttp, y) ** t for y in every}
+        return {y: value / sum(scores.values()) for y, value in scores.items()}
+
+    p = shares(TRAIN_WORDS)
+    return -sum(n * float(np.log(p[labels])) for _, labels, n in TRAINING), shares(TEST_WORDS)
+
+
 ROWS = {
     "z": "Z([a,b,c,d])",
     "objective": "−log likelihood",
@@ -126,44 +156,77 @@ ROWS = {
     "17": "pair marginals, deviation (eqn 17)",
     "00": "score of [0,0] for [b,c]",
     "11": "score of [1,1] for [b,c]",
+    "p": "probability of [1,1]",
     "prediction": "prediction for [b,c]",
 }
 
 NOTES = """
 The optimum is −4 log 4/5 − log 1/5 = 2.502012; the published 2.50202 is what CRF++ printed.
-Both are maximum likelihood estimates, but only ep labels [b,c] as 4 of the 5 training sequences have it.
-Started at 0, CRF++ finds a third one, which also labels [b,c] as [1,1] (000 §4.3; not run here).
+All are maximum likelihood estimates, but only ep labels [b,c] as 4 of the 5 training sequences have it.
 """
 
+PUBLISHED = {
+    "ep": {"source": "000 §3.4.2, §4.3", "objective": TEST_TIME_OBJECTIVE, "prediction": "00"},
+    "ttp": {
+        "source": "000 §3.4.3, §4.2",
+        "objective": TEST_TIME_OBJECTIVE,
+        "prediction": "11",
+        "z": 1,
+        "scores": TTP_SCORES,
+    },
+    "zero": {"source": "000 §4.3", "objective": TEST_TIME_OBJECTIVE, "prediction": "11"},
+}
 
-def column(name: str, found: Findings) -> terminal.Column:
-    cells = {
-        "z": f"{found.z:.12f}",
-        "objective": f"{found.objective:.5f}",
-        "16": f"{found.unary_deviation:.1e}",
-        "17": f"{found.pair_deviation:.1e}",
-        **{labels: f"{value:.2f}" for labels, value in found.scores.items()},
-        "prediction": _as_list(found.prediction),
+
+def points() -> dict[str, Findings]:
+    return {"ep": find(ep), "ttp": find(ttp)}
+
+
+def collect(options: argparse.Namespace) -> Record:
+    steps = [step / STEPS for step in range(STEPS + 1)]
+    path = [(t, *on_the_way(t)) for t in steps]
+    return {
+        "experiment": "test_time_problem",
+        "optimum": OPTIMUM,
+        "points": {
+            name: asdict(found) | {"probabilities": found.probabilities} for name, found in points().items()
+        },
+        "path": [{"t": t, "objective": objective, "p11": p["11"]} for t, objective, p in path],
+        "published": PUBLISHED,
     }
-    return terminal.Column(name, terminal.HERE, cells)
 
 
-def _as_list(labels: str) -> str:
+def cells(found: Record) -> dict[str, str]:
+    """Of our points, and of the published ones, which lack some."""
+    texts = {
+        "z": f"{found['z']:.12g}" if "z" in found else "",
+        "objective": f"{found['objective']:.5f}",
+        "16": f"{found['unary_deviation']:.1e}" if "unary_deviation" in found else "holds",
+        "17": f"{found['pair_deviation']:.1e}" if "pair_deviation" in found else "holds",
+        **{y: f"{found['scores'][y]:.2f}" for y in ("00", "11") if "scores" in found},
+        "p": f"{found['probabilities']['11']:.3f}" if "probabilities" in found else "",
+        "prediction": as_list(found["prediction"]),
+    }
+    return {key: text for key, text in texts.items() if text}
+
+
+def as_list(labels: str) -> str:
     return f"[{','.join(labels)}]"
 
 
 def main() -> None:
-    terminal.simulated(__doc__, "test_time_problem.py").parse_args()
-    both = {"objective": f"{TEST_TIME_OBJECTIVE}", "16": "holds", "17": "holds"}
-    scores = {labels: f"{value:.2f}" for labels, value in TTP_SCORES.items()}
-    columns = [
-        column("ep", find(ep)),
-        terminal.Column("ep", "000 §3.4.2, §4.3", both | {"prediction": "[0,0]"}),
-        column("ttp", find(ttp)),
-        terminal.Column("ttp", "000 §3.4.3, §4.2", both | scores | {"z": "1", "prediction": "[1,1]"}),
-    ]
+    options = terminal.simulated(__doc__, "test_time_problem.py").parse_args()
+    check_writable(options.json)
+    found = collect(options)
+    columns = []
+    for name, point in found["points"].items():
+        columns.append(terminal.Column(name, terminal.HERE, cells(point)))
+        if name in PUBLISHED:
+            columns.append(terminal.Column(name, str(PUBLISHED[name]["source"]), cells(PUBLISHED[name])))
     terminal.print_table("4 × ([a,b,c,d] : [0,0,0,0]), 1 × ([a,b,c,d] : [0,1,1,0])", ROWS, columns)
     terminal.print_notes(NOTES, papers=["000"])
+    if options.json:
+        write_json(options.json, found)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,248 @@
+"""The two parameterizations that do not work: 000 §3.2.1, eqns 10 and 11.
+
+Both write the same probability without co-occurrence rates, and give each factor parameters of its own.
+
+    (10)  ∏ P(yᵢ, yᵢ₊₁ | x) / ∏ P(yⱼ | x)        the denominator is a parameter: it is driven to zero
+    (11)  P(y₁, y₂ | x) ∏ P(yᵢ₊₁ | yᵢ, x)        local conditional probabilities: label bias
+
+Data are simulated as for the label bias. For (10) the first symbol tells the sequences apart and the middle
+one, whose label stands in the denominator, does not. For (11) the middle one does: once as the second symbol,
+which the first factor still sees, and once as the third, with a label in front that says nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import pairwise, product
+from math import inf, log
+
+import numpy as np
+from scipy.optimize import minimize
+
+import terminal
+from corate import EmpiricalCRF
+from corate.lattice import Float
+from corate.significance import outcomes
+from corpora import Part
+from label_bias import EMISSIONS, N_TEST, N_TRAIN, SEQUENCES
+from results import Record, check_writable, write_json
+
+# Label sequences, and how many thousands of each are drawn for training.
+FIRST_DECIDES = ((["I", "R1", "B"], 1.2), (["O", "R2", "B"], 0.8))
+SECOND_DECIDES = tuple((labels, 1.0) for labels in SEQUENCES)
+THIRD_DECIDES = tuple((["S", *labels], 1.0) for labels in SEQUENCES)
+SYMBOLS_OF = {**EMISSIONS, "S": "s"}
+STEPS = (0, 5, 10, 20, 40, 80)
+SEED = 0
+
+Tokens = Sequence[str]
+Score = Callable[[Tokens, Tokens], float]  # the log of a label sequence's score
+
+
+def simulate(kinds: Sequence[tuple[list[str], float]], n: int, rng: random.Random) -> Part:
+    drawn = [(labels, round(n * share)) for labels, share in kinds]
+    return Part.of(
+        ([rng.choice(SYMBOLS_OF[label]) for label in labels], labels)
+        for labels, times in drawn
+        for _ in range(times)
+    )
+
+
+class Frequencies:
+    """Relative frequencies of labels, of label pairs given words, and of labels given the one before."""
+
+    def __init__(self, part: Part) -> None:
+        self.labels = sorted(part.label_set())
+        self.unary: Counter[tuple[str, ...]] = Counter()  # word, label
+        self.middle: Counter[tuple[str, ...]] = Counter()  # neither first nor last: the denominator of (10)
+        self.pair: Counter[tuple[str, ...]] = Counter()  # two words, two labels
+        self.given: Counter[tuple[str, ...]] = Counter()  # label before, word, label
+        for words, labels in zip(part.words, part.labels, strict=True):
+            tokens = list(zip(words, labels, strict=True))
+            self.unary.update(tokens)
+            self.middle.update(tokens[1:-1])
+            self.pair.update((x, x2, y, y2) for (x, y), (x2, y2) in pairwise(tokens))
+            self.given.update((y, x2, y2) for (_, y), (x2, y2) in pairwise(tokens))
+        self._totals = {name: _totals(getattr(self, name)) for name in ("unary", "pair", "given")}
+
+    def p(self, name: str, *key: str) -> float:
+        """The share of a key among those with the same words (and, if given, label before)."""
+        total = self._totals[name][key[: 2 if len(key) > 2 else 1]]
+        times: int = getattr(self, name)[key]
+        return times / total if total else 0.0
+
+
+def _totals(counts: Counter[tuple[str, ...]]) -> Counter[tuple[str, ...]]:
+    totals: Counter[tuple[str, ...]] = Counter()
+    for key, n in counts.items():
+        totals[key[: 2 if len(key) > 2 else 1]] += n
+    return totals
+
+
+class Equation10:
+    """log ψ(y, x) = θ(y, x) − log Σ exp θ(·, x); the likelihood grows as #(y, x) log ψ(y, x) falls.
+
+    The pair factors are at their optimum, P̃(y, y′ | x, x′), from the start: only ψ is left to move.
+    """
+
+    def __init__(self, part: Part) -> None:
+        self.counts = Frequencies(part)
+        self.seen = sorted(self.counts.unary)
+        self.start = np.log([self.counts.p("unary", *key) for key in self.seen])
+        self.wanted = np.array([self.counts.middle[key] for key in self.seen], float)
+        _, self.firsts, self.word_of = np.unique(
+            [word for word, _ in self.seen], return_index=True, return_inverse=True
+        )
+        self.of_word = np.add.reduceat(self.wanted, self.firsts)[self.word_of]
+        self.pairs = sum(n * log(self.counts.p("pair", *key)) for key, n in self.counts.pair.items())
+        self.n = len(part.words)
+
+    def log_psi(self, theta: Float) -> Float:
+        return np.asarray(theta - np.logaddexp.reduceat(theta, self.firsts)[self.word_of])
+
+    def loss(self, theta: Float) -> tuple[float, Float]:
+        """Minus the log of (10) on the training data, a sequence's share of it, and its slope."""
+        log_psi = self.log_psi(theta)
+        value = (float(self.wanted @ log_psi) - self.pairs) / self.n
+        return value, (self.wanted - self.of_word * np.exp(log_psi)) / self.n
+
+    def lbfgs(self) -> str:
+        """What the optimiser says of it."""
+        found = minimize(self.loss, self.start, jac=True, method="L-BFGS-B")
+        steps = f"{found.nit} step{'' if found.nit == 1 else 's'}"
+        return f"{'converged' if found.success else 'gave up'} after {steps}"
+
+    def after(self, steps: int) -> Float:
+        """θ after so many steps up the slope, from the empirical probabilities on."""
+        theta = self.start
+        for _ in range(steps):
+            theta = theta - self.loss(theta)[1]
+        return theta
+
+    def score(self, theta: Float) -> Score:
+        psi = dict(zip(self.seen, self.log_psi(theta).tolist(), strict=True))
+
+        def of(words: Tokens, labels: Tokens) -> float:
+            tokens = list(zip(words, labels, strict=True))
+            pairs = [self.counts.p("pair", x, x2, y, y2) for (x, y), (x2, y2) in pairwise(tokens)]
+            return _log_product(pairs) - sum((psi.get(token, 0.0) for token in tokens[1:-1]), 0.0)
+
+        return of
+
+
+def equation_11(part: Part) -> Score:
+    counts = Frequencies(part)
+
+    def of(words: Tokens, labels: Tokens) -> float:
+        first = counts.p("pair", words[0], words[1], labels[0], labels[1])
+        later = zip(labels[1:], words[2:], labels[2:], strict=False)
+        return _log_product([first, *(counts.p("given", *key) for key in later)])
+
+    return of
+
+
+def _log_product(factors: Sequence[float]) -> float:
+    return sum(map(log, factors)) if all(factors) else -inf
+
+
+def judge(score: Score, test: Part) -> tuple[float, float]:
+    """Accuracy in percent, and log Z, the mean of the log of all label sequences' scores together."""
+    labels = sorted(test.label_set())
+    best: dict[tuple[str, ...], tuple[str, ...]] = {}
+    log_z: dict[tuple[str, ...], float] = {}
+    for words in set(map(tuple, test.words)):
+        scores = {y: score(words, y) for y in product(labels, repeat=len(words))}
+        best[words] = max(scores, key=scores.__getitem__)
+        log_z[words] = float(np.logaddexp.reduce(list(scores.values())))
+    predicted = [list(best[tuple(words)]) for words in test.words]
+    zs = [log_z[tuple(words)] for words in test.words]
+    return 100 * outcomes(test.labels, predicted).accuracy, sum(zs) / len(zs)
+
+
+def empirical(train: Part, test: Part) -> float:
+    """Accuracy of EP1, with co-occurrence rates: what the two are compared with."""
+    crf = EmpiricalCRF(unknown="mean", pair="word").fit(train.words, train.labels)
+    return 100 * crf.score(test.words, test.labels)
+
+
+def collect(options: argparse.Namespace) -> Record:
+    return {
+        "experiment": "parameterizations",
+        "equation_10": _collect_10(),
+        "equation_11": [_collect_11(kinds) for kinds in (SECOND_DECIDES, THIRD_DECIDES)],
+    }
+
+
+def _collect_10() -> Record:
+    rng = random.Random(SEED)
+    train, test = simulate(FIRST_DECIDES, N_TRAIN, rng), simulate(FIRST_DECIDES, N_TEST, rng)
+    model = Equation10(train)
+    steps = []
+    for n in STEPS:
+        theta = model.after(n)
+        accuracy, log_z = judge(model.score(theta), test)
+        psi = np.exp(model.log_psi(theta))
+        steps.append(
+            {
+                "steps": n,
+                "log_likelihood": -model.loss(theta)[0],
+                "deviation": float(np.abs(psi - np.exp(model.start)).max()),
+                "log_z": log_z,
+                "overall": accuracy,
+            }
+        )
+    return {"lbfgs": model.lbfgs(), "steps": steps, "ep1": empirical(train, test)}
+
+
+def _collect_11(kinds: Sequence[tuple[list[str], float]]) -> Record:
+    rng = random.Random(SEED)
+    train, test = simulate(kinds, N_TRAIN, rng), simulate(kinds, N_TEST, rng)
+    return {
+        "sequences": [" ".join(labels) for labels, _ in kinds],
+        "equation_11": judge(equation_11(train), test)[0],
+        "ep1": empirical(train, test),
+    }
+
+
+HEADS = {
+    "log_likelihood": ("log “likelihood”", "{:.2f}"),
+    "deviation": ("largest |ψ − P̃|", "{:.3f}"),
+    "log_z": ("log Z", "{:.2f}"),
+    "overall": ("accuracy, %", "{:.2f}"),
+}
+
+NOTES = """
+A probability would have log likelihoods below 0 and log Z = 0. The denominator of (10) is rewarded for being
+small: there is no maximum, the score stops being a probability, and the label that is most frequent with the
+word wins whatever stands beside it. (11) is a probability and has a closed form; it is blind to a word once
+the label before allows one successor only.
+"""
+
+
+def main() -> None:
+    options = terminal.simulated(__doc__, "parameterizations.py").parse_args()
+    check_writable(options.json)
+    found = collect(options)
+    steps, chains = found["equation_10"]["steps"], found["equation_11"]
+    columns = [
+        terminal.Column(head, terminal.HERE, {str(s["steps"]): form.format(s[key]) for s in steps})
+        for key, (head, form) in HEADS.items()
+    ]
+    title = f"Equation 10 (L-BFGS {found['equation_10']['lbfgs']}; EP1: {found['equation_10']['ep1']:.2f})"
+    terminal.print_table(title, {str(s["steps"]): f"after {s['steps']} steps" for s in steps}, columns)
+    columns = [
+        terminal.Column(head, terminal.HERE, {str(i): f"{c[key]:.2f}" for i, c in enumerate(chains)})
+        for key, head in (("equation_11", "equation 11"), ("ep1", "EP1"))
+    ]
+    rows = {str(i): " or ".join(chain["sequences"]) for i, chain in enumerate(chains)}
+    terminal.print_table("Equation 11: accuracy, %", rows, columns)
+    terminal.print_notes(NOTES, papers=["000"])
+    if options.json:
+        write_json(options.json, found)
+
+
+if __name__ == "__main__":
+    terminal.run(main)
