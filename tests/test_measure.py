@@ -73,7 +73,7 @@ def test_what_was_measured_is_not_measured_again(
 
     def note(split: Path, key: str, cap: int) -> results.Record:
         asked.append(key)
-        return again[key]
+        return dict(again[key])
 
     monkeypatch.setattr(measure, "sources_of", lambda package: "changed")
     monkeypatch.setattr(measure, "run_child", note)
