@@ -81,6 +81,7 @@ MODELS = {
         "green",
         "diamond-ring",
         lambda: CRFsuite(c2=1.0),
+        "CRF++",
         package="python-crfsuite",
         per_pair=True,
     ),

@@ -1,0 +1,74 @@
+"""Every experiment, and one page of HTML that shows all of it: tables, pictures, tests, commands.
+
+    experiments ──► results (JSON, kept in --results) ──► page
+
+What was measured before is not measured again, unless the data, the model or its code have changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import label_bias
+import machine
+import ner
+import page
+import parameterizations
+import pos
+import terminal
+import test_time_problem
+from measure import CAP
+from results import Record, check_writable, write_json
+
+RESULTS = Path("build/report")
+QUICK_SPLITS, QUICK_CAP = ["1000/4000"], 100
+EXPERIMENTS = {
+    "pos": pos.collect,
+    "ner": ner.collect,
+    "label_bias": label_bias.collect,
+    "test_time_problem": test_time_problem.collect,
+    "parameterizations": parameterizations.collect,
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    example = "python experiments/report.py --data ../shared/data --quick"
+    made = terminal.arguments(__doc__, example, data="folder that holds brown/ and conll2002/")
+    add = made.add_argument
+    add("--results", type=Path, default=RESULTS, metavar="DIR", help="keeps results (default: %(default)s)")
+    add("--out", type=Path, metavar="FILE", help="the page (default: report.html among the results)")
+    add("--quick", action="store_true", help=f"only {QUICK_SPLITS[0]} of Brown, {QUICK_CAP} s for one model")
+    add("--cap", type=int, metavar="S", help=f"CPU seconds for one model on one split (default: {CAP})")
+    return made
+
+
+def collect(options: argparse.Namespace) -> Record:
+    """All results, each also a file of its own."""
+    options.split = QUICK_SPLITS if options.quick else None
+    options.cap = options.cap or (QUICK_CAP if options.quick else CAP)
+    options.models = None
+    results: Record = {"machine": machine.describe(), "quick": options.quick}
+    for name, experiment in EXPERIMENTS.items():
+        terminal.progress(f"{name} …")
+        results[name] = experiment(options)
+        write_json(options.results / f"{name}.json", results[name])
+    return results
+
+
+def main() -> None:
+    options = parser().parse_args()
+    out = options.out or options.results / "report.html"
+    check_writable(options.out)
+    check_writable(options.json)
+    results = collect(options)
+    text = page.render(results)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(text, encoding="utf-8")
+    if options.json:
+        write_json(options.json, results)
+    print(f"{out}: {len(text.encode()) / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    terminal.run(main)
