@@ -13,6 +13,7 @@ from models import MODELS, Model
 WIDTH = 360  # fits a phone; on a larger screen pictures stand side by side
 LETTER = 6.6  # mean width of one at the size of labels, rather too wide than too narrow
 LINE = 14
+CROWDED = 6  # more ticks than that, and every other one goes without a figure
 RADIUS = 5.5
 
 _numbers = count(1)
@@ -129,14 +130,14 @@ class Picture:
                         return
         self.text(x + away, y + 4, text)
 
-    def x_axis(self, scale: Linear | Log, y: float, top: float, form: str = "{:g}", title: str = "") -> None:
-        """Ticks below, lines of the grid up to `top`."""
-        for value in scale.ticks():
+    def x_axis(self, scale: Linear | Log, y: float, top: float, form: str = "", title: str = "") -> None:
+        """Ticks below, lines of the grid up to `top`; `form` is "seconds", "signed" or nothing."""
+        for i, value in enumerate(scale.ticks()):
             x = scale(value)
             self.line(x, top, x, y, "grid")
-            self.text(
-                x, y + LINE, seconds(value) if form == "seconds" else form.format(value), "middle", "tick"
-            )
+            if isinstance(scale, Log) and i % 2 and len(scale.ticks()) > CROWDED:
+                continue
+            self.text(x, y + LINE, _tick(value, form), "middle", "tick")
         self.line(scale.start, y, scale.end, y)
         if title:
             self.text((scale.start + scale.end) / 2, y + 2.3 * LINE, title, "middle", "axis-title")
@@ -182,6 +183,12 @@ def swatch(key: str) -> str:
     """The mark of a model beside its name, where its name says what it is."""
     mark = symbol(MODELS[key], 8, 8)
     return f'<svg viewBox="0 0 16 16" class="swatch" aria-hidden="true" focusable="false">{mark}</svg>'
+
+
+def _tick(value: float, form: str) -> str:
+    if form == "seconds":
+        return seconds(value)
+    return f"{value:+g}" if form == "signed" and abs(value) > 1e-9 else f"{value:g}"
 
 
 def seconds(value: float) -> str:

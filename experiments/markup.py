@@ -50,6 +50,8 @@ def table(
     groups: Sequence[tuple[str, int]] = (),
 ) -> str:
     """The first head is that of the row titles; `groups` stand above others, each over so many."""
+    rows = list(rows)
+    words = ' class="words"' if rows and rows[0][1] and rows[0][1][0].note == "words" else ""
     over = ""
     if groups:
         cells = "".join(f'<th scope="colgroup" colspan="{n}">{escape(name)}</th>' for name, n in groups)
@@ -59,7 +61,7 @@ def table(
         f'<tr><th scope="row">{title}</th>{"".join(map(_cell, cells))}</tr>' for title, cells in rows
     )
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(plain(caption))}"><table>'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(plain(caption))}"><table{words}>'
         f"<caption>{caption}</caption><thead>{over}<tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 

@@ -6,10 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from corate import EmpiricalCRF, Tagger
+from corate import (
+    HMM,
+    MEMM,
+    EmpiricalCRF,
+    InputError,
+    LinearChainCRF,
+    MaxEntClassifier,
+    PiecewiseCRF,
+    SeparateCRF,
+    Tagger,
+)
 from peers import CRFsuite, TnT
 
 OURS = "corate"
+CRFPP_DEFAULT = 0.5  # CRF++'s C = 1 is c2 = 1 / (2 C)
+TUNED = 0.1
 
 
 @dataclass(frozen=True)
@@ -28,9 +40,14 @@ class Model:
     package: str = OURS
     per_pair: bool = False
 
+    def made(self) -> Any:
+        if self.make is None:
+            raise InputError(f"{self.title} is made by the experiment that it belongs to")
+        return self.make()
+
     def settings(self) -> str:
         """What the made model is told, for whoever asks whether two measurements are of the same."""
-        crf: Any = self.make() if self.make else None
+        crf = self.made()
         params = crf.get_params() if hasattr(crf, "get_params") else {}
         return f"{type(crf).__name__} {sorted(params.items())}"
 
@@ -61,6 +78,15 @@ MODELS = {
         lambda: EmpiricalCRF(unknown="signature", pair="label", mu_oov=1.0),
         "ECRN",
     ),
+    "ep2": Model(
+        "EP2",
+        "EP1 with maximum entropy models for unknown words",
+        "blue",
+        "square",
+        lambda: EmpiricalCRF(unknown="maxent", pair="label", mu_oov=1.0),
+        "EP2",
+        per_pair=True,
+    ),
     "tagger-fixed": Model(
         "Tagger, fixed",
         "this project's model, counting alone: many contexts, weights that come with the package",
@@ -75,13 +101,46 @@ MODELS = {
         "circle",
         Tagger,
     ),
+    "separate": Model(
+        "Separate",
+        "both factors as maximum entropy models, each trained on its own (003)",
+        "sky",
+        "square",
+        lambda: SeparateCRF(c2=TUNED),
+        per_pair=True,
+    ),
+    "crf": Model(
+        "CRF, c2=0.5",
+        "standard training by L-BFGS with the default penalty of CRF++",
+        "green",
+        "ring",
+        lambda: LinearChainCRF(c2=CRFPP_DEFAULT),
+        "CRF++",
+        per_pair=True,
+    ),
+    "crf-tuned": Model(
+        "CRF, c2=0.1",
+        "the same with a fifth of the penalty",
+        "green",
+        "circle",
+        lambda: LinearChainCRF(c2=TUNED),
+        per_pair=True,
+    ),
+    "pw": Model(
+        "Piecewise",
+        "the factors of a CRF trained as if each stood alone",
+        "purple",
+        "square",
+        lambda: PiecewiseCRF(c2=TUNED),
+        "PW",
+        per_pair=True,
+    ),
     "crfsuite-1": Model(
         "CRFsuite, c2=1",
         "python-crfsuite with its default penalty, L-BFGS, the papers' features",
         "green",
         "diamond-ring",
         lambda: CRFsuite(c2=1.0),
-        "CRF++",
         package="python-crfsuite",
         per_pair=True,
     ),
@@ -94,6 +153,13 @@ MODELS = {
         package="python-crfsuite",
         per_pair=True,
     ),
+    "hmm": Model(
+        "HMM",
+        "hidden Markov model, smoothed, with a suffix model of unknown words",
+        "orange",
+        "square",
+        HMM,
+    ),
     "tnt": Model(
         "TnT",
         "NLTK's trigram tagger with a suffix model",
@@ -101,6 +167,21 @@ MODELS = {
         "triangle",
         TnT,
         package="nltk",
+    ),
+    "memm": Model(
+        "MEMM",
+        "maximum entropy Markov model: the next label given the one before",
+        "grey",
+        "diamond",
+        lambda: MEMM(c2=TUNED),
+        "MEMM",
+    ),
+    "maxent": Model(
+        "MaxEnt",
+        "every label for itself, no chain",
+        "grey",
+        "down",
+        lambda: MaxEntClassifier(c2=TUNED),
     ),
     "cmm": Model(
         "CMM, counted", "conditional Markov model by relative frequencies (002 eqn 2)", "grey", "diamond-ring"

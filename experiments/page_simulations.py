@@ -90,7 +90,9 @@ def test_time(results: Record) -> str:
         if published:
             place = ("test_time_problem", "published", name)
             theirs = [
-                figure_at(results, "{:.5f}".format, *place, "objective", note="published"),
+                figure_at(results, "{:.5f}".format, *place, "objective", note="published")
+                if "objective" in published
+                else EMPTY,
                 Cell(ttp.as_list(published["prediction"]), note="published"),
             ]
         rows.append(

@@ -10,7 +10,7 @@ from models import MODELS
 from results import Record
 from tagging_table import duration, row_of
 
-LEFT, RIGHT, TOP, BOTTOM = 40, 12, 34, 40
+LEFT, RIGHT, TOP, BOTTOM = 40, 20, 34, 40
 ROW = 21
 NAMES = 112  # width of a column of model names
 
@@ -167,13 +167,15 @@ def differences(title: str, split: Record, reference: str, metric: str = "accura
     )
     picture = Picture(title, f"Points of difference to {MODELS[reference].title}: {said}.", height)
     picture.text(2, 14, title, name="heading")
-    picture.x_axis(x, height - BOTTOM + 6, TOP - 8, "{:+g}")
+    picture.x_axis(x, height - BOTTOM + 6, TOP - 8, "signed")
     picture.line(x(0), TOP - 8, x(0), height - BOTTOM + 6, "zero")
     for i, (key, of) in enumerate(leads.items()):
         y = TOP + ROW * i + ROW / 2
         picture.text(2, y + 4, MODELS[key].title)
-        picture.line(x(of["low"]), y, x(of["high"]), y, f"interval {MODELS[key].colour}")
         picture.mark(MODELS[key], x(of["lead"]), y)
+        picture.line(x(of["low"]), y, x(of["high"]), y, "interval")
+        for end in ("low", "high"):
+            picture.line(x(of[end]), y - 8, x(of[end]), y + 8, "interval")
     return picture.svg()
 
 
@@ -213,7 +215,7 @@ def label_bias(found: Record) -> str:
 
 
 def shares(title: str, rows: Mapping[str, Mapping[str, float]], names: Mapping[str, str]) -> str:
-    """Probabilities that sum to one as bars of two tones: the first of `names` full, the second striped."""
+    """Two probabilities of each row, bars from the left and from the right; others have what is between."""
     height = TOP + LINE + (ROW + 3) * len(rows) + 6
     first, second = names
     said = "; ".join(f"{row}: {of[first]:.3f} and {of[second]:.3f}" for row, of in rows.items())
@@ -227,7 +229,7 @@ def shares(title: str, rows: Mapping[str, Mapping[str, float]], names: Mapping[s
         edge = NAMES + width * of[first]
         picture.text(2, y + 14, row)
         picture.rect(NAMES, y, edge - NAMES, ROW - 3, "bar right")
-        picture.rect(edge, y, NAMES + width - edge, ROW - 3, "bar wrong")
+        picture.rect(NAMES + width * (1 - of[second]), y, width * of[second], ROW - 3, "bar wrong")
         picture.text(NAMES + 5, y + 13, f"{of[first]:.3f}", name="in-right")
         picture.text(WIDTH - 17, y + 13, f"{of[second]:.3f}", "end", "in-wrong")
     picture.line(NAMES + width / 2, TOP + 4, NAMES + width / 2, height - 4, "zero")

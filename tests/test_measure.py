@@ -40,9 +40,9 @@ def test_a_child_measures_what_the_model_does(corpus: Splits, tmp_path: Path) ->
     split = corpus.splits[SPLIT]
     predicted = {}
     for key in MODELS_HERE:
-        make = MODELS[key].make
-        assert make is not None
-        predicted[key] = make().fit(split.train.words, split.train.labels).predict(split.test.words)
+        predicted[key] = (
+            MODELS[key].made().fit(split.train.words, split.train.labels).predict(split.test.words)
+        )
         expected = evaluate(split.test.labels, predicted[key], split.test.words, split.train.vocabulary())
         record = found["models"][key]
         assert record["status"] == measure.DONE
