@@ -136,7 +136,7 @@ def regularisation(splits: Record) -> str:
         '<div class="note"><p><strong>Read the gap to “standard training” with care.</strong> On '
         f"{name} the papers have EP1 at {theirs['EP1']} and CRF++ at {theirs['CRF++']} %. Much of that is "
         f"the penalty on large weights: CRFsuite with its default c2=1 has {rates[strong]} %, with c2=0.1 it "
-        f"has {rates[weak]} %, and EP1 has {rates[REFERENCE]} %. With the same features, a well-tuned optimiser "
+        f"has {rates[weak]} %, and EP1 has {rates[REFERENCE]} %. With the same features, a tuned optimiser "
         "is not less accurate than counting. It is slower.</p></div>"
     )
 
