@@ -4,13 +4,14 @@ BIN := .venv/bin
 DATA ?= ../shared/data
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/corate/_native/*.cpp src/corate/_native/*.h)
 
-.PHONY: help demo test lint bench experiments clean
+.PHONY: help demo test lint bench experiments report clean
 
 help:
 	@echo "make demo          train on the bundled sample, tag and explain a sentence"
 	@echo "make test          every check: lint, types, import contract, tests"
 	@echo "make lint          ruff, mypy --strict, import-linter"
 	@echo "make bench         corate and its peers in one run, half an hour; rewrites docs/benchmark.md (DATA=$(DATA))"
+	@echo "make report        all experiments as one page, build/report/report.html (DATA=$(DATA); REPORT=--quick for a short run)"
 	@echo "make experiments   the papers' tables, published beside ours (DATA=$(DATA))"
 	@echo "make clean         remove .venv, build folders and caches"
 
@@ -46,8 +47,13 @@ bench:
 	@$(MAKE) --no-print-directory .venv/peers
 	$(BIN)/python benchmarks/tagging.py --data $(DATA) $(BENCH)
 
-experiments: .venv/dev
-	for script in label_bias test_time_problem pos ner; do $(BIN)/python experiments/$$script.py --data $(DATA) || exit 1; done
+report:
+	@test -d $(DATA)/brown || { echo "$(DATA)/brown: no such folder: give DATA=…, see README.md" >&2; exit 2; }
+	@$(MAKE) --no-print-directory .venv/peers
+	$(BIN)/python experiments/report.py --data $(DATA) $(REPORT)
+
+experiments: .venv/peers
+	for script in label_bias test_time_problem parameterizations pos ner; do $(BIN)/python experiments/$$script.py --data $(DATA) || exit 1; done
 
 clean:
 	rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -20,8 +20,6 @@ class CRFsuite:
 
     def __init__(self, c2: float) -> None:
         self.c2 = c2
-        self._folder = tempfile.TemporaryDirectory()
-        self._model = Path(self._folder.name) / "crf.model"
 
     def fit(self, X: Sentences, y: Sentences) -> CRFsuite:
         import pycrfsuite
@@ -29,10 +27,12 @@ class CRFsuite:
         trainer = pycrfsuite.Trainer("lbfgs", {"c1": 0.0, "c2": self.c2}, verbose=False)
         for words, labels in zip(X, y, strict=True):
             trainer.append(crfsuite.lafferty(list(words)), list(labels))
-        trainer.train(str(self._model))
+        with tempfile.TemporaryDirectory() as folder:
+            model = Path(folder) / "crf.model"
+            trainer.train(str(model))
+            self._tagger = pycrfsuite.Tagger()
+            self._tagger.open_inmemory(model.read_bytes())
         self.iterations_ = len(trainer.logparser.iterations)
-        self._tagger = pycrfsuite.Tagger()
-        self._tagger.open(str(self._model))
         return self
 
     def get_params(self) -> dict[str, float]:
