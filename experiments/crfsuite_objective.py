@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
 
-import report
+import terminal
 from corate import InputError, LinearChainCRF
 from corate.contexts import LAFFERTY, view
 from corpora import CONLL_SPLIT, Split, brown, conll2002
@@ -83,9 +83,9 @@ def share(a: Sequence[Sequence[str]], b: Sequence[Sequence[str]]) -> float:
 
 
 def compare(title: str, split: Split, c2: float) -> None:
-    report.progress(f"{title}: LinearChainCRF …")
+    terminal.progress(f"{title}: LinearChainCRF …")
     here = ours(split, c2)
-    report.progress(f"{title}: CRFsuite …")
+    terminal.progress(f"{title}: CRFsuite …")
     peer = crfsuite(split, c2)
     columns = []
     for name, found in (("LinearChainCRF", here), ("CRFsuite", peer)):
@@ -96,26 +96,26 @@ def compare(title: str, split: Split, c2: float) -> None:
             "seconds": f"{found.seconds:.1f}",
             "accuracy": f"{share(split.test.labels, found.labels):.2f}",
         }
-        columns.append(report.Column(name, report.HERE, cells))
+        columns.append(terminal.Column(name, terminal.HERE, cells))
     ratio = {
         "objective": f"{100 * (here.objective / peer.objective - 1):+.4f} %",
         "seconds": f"× {here.seconds / peer.seconds:.2f}",
         "agreement": f"{share(here.labels, peer.labels):.2f}",
     }
-    columns.append(report.Column("ours / theirs", report.HERE, ratio))
-    report.print_table(f"{title}, c2 = {c2:g}", ROWS, columns)
+    columns.append(terminal.Column("ours / theirs", terminal.HERE, ratio))
+    terminal.print_table(f"{title}, c2 = {c2:g}", ROWS, columns)
 
 
 def main() -> None:
     example = "OPENBLAS_NUM_THREADS=1 python experiments/crfsuite_objective.py --data ../shared/data"
-    parser = report.arguments(__doc__, example, data="folder that holds brown/ and conll2002/")
+    parser = terminal.arguments(__doc__, example, data="folder that holds brown/ and conll2002/")
     parser.add_argument("--c2", type=float, default=C2, help="penalty (default: %(default)s)")
     options = parser.parse_args()
     if os.environ.get("OPENBLAS_NUM_THREADS") != "1":
-        report.progress("OPENBLAS_NUM_THREADS is not 1: CPU seconds include threads of NumPy that wait")
+        terminal.progress("OPENBLAS_NUM_THREADS is not 1: CPU seconds include threads of NumPy that wait")
     compare("Brown 1000/4000", brown(options.data).splits["1000/4000"], options.c2)
     compare("CoNLL-2002 Dutch", conll2002(options.data).splits[CONLL_SPLIT], options.c2)
 
 
 if __name__ == "__main__":
-    report.run(main)
+    terminal.run(main)

@@ -25,7 +25,6 @@ HERO = (
     "crfsuite-0.1",
     "pw",
     "hmm",
-    "memm",
 )
 REFERENCE = "ep1"
 TRAINED_SLOWLY = ("crfsuite-0.1", "crfsuite-1")  # the first that was measured stands for an optimiser

@@ -55,7 +55,7 @@ def collect(
     options: argparse.Namespace,
 ) -> Record:
     """Everything that a table or a page shows, as JSON."""
-    keys = options.models or [key for key, model in MODELS.items() if model.make]
+    keys = options.models or [key for key, model in MODELS.items() if model.make and model.corpora]
     measurements = Measurements(title, corpus, Store(options.results), options.cap)
     for name in splits:
         measurements.add(name, keys)
