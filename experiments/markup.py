@@ -62,7 +62,7 @@ def table(
     )
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(plain(caption))}"><table{words}>'
-        f"<caption>{caption}</caption><thead>{over}<tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+        f"<caption><span>{caption}</span></caption><thead>{over}<tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 

@@ -84,16 +84,17 @@ def models(results: Record) -> str:
 def machine(results: Record) -> str:
     rows = [(name, [Cell(text, pointer("machine", name))]) for name, text in results["machine"].items()]
     cap = results["pos"]["cap"]
+    limit = f"A model gets {cap} seconds for a split and is stopped after that. " if cap else ""
     return (
         "<p>Every model trains and labels in a process of its own, in one thread; times are CPU seconds "
-        f"from token lists to the first labelled sentence. A model gets {cap} seconds for a split and is "
-        "stopped after that. The machine may be shared: ratios of times mean more than times. Nothing is "
+        f"from token lists to the first labelled sentence. {limit}"
+        "The machine may be shared: ratios of times mean more than times. Nothing is "
         "chosen on test sentences.</p><p>Two tests stand beside every difference. McNemar’s exact test "
         "looks at the tokens that just one of two models has right; tokens of a sentence are not "
         "independent, so it is too sure. The paired bootstrap draws whole test sentences, 10,000 times, "
         "and asks how often the lead disappears; “all pairs” makes these p-values hold for all pairs of a "
         "table at once (Holm).</p>"
-        + table("The machine and the versions", ["", ""], rows)
+        + table("The machine and the versions", ["what", "which"], rows)
         + command("make report DATA=DIR")
         + "<p>The identities of co-occurrence rates that all of this rests on (theorems 1 and 2 of 002) "
         "are worked out in exact fractions in <code>docs/identities.md</code>, whose code is run by the "

@@ -183,7 +183,7 @@ def parameterizations(results: Record) -> str:
         )
         + table(
             "Equation 10, from the empirical probabilities on",
-            ["", "log “likelihood”", "largest |ψ − P̃|", "log Z", "accuracy, %"],
+            ["training", "log “likelihood”", "largest |ψ − P̃|", "log Z", "accuracy, %"],
             steps,
         )
         + table("Equation 11: accuracy, %", ["data", "equation 11", "EP1"], chains)

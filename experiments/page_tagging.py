@@ -86,7 +86,10 @@ def pos(results: Record) -> str:
         parts.append(accuracy_figure(splits))
     parts.append(
         figure(
-            [pictures.times(f"Training time, Brown {name}", split) for name, split in splits.items()],
+            [
+                pictures.times(f"Training time, Brown {name}", split, list(splits.values()))
+                for name, split in splits.items()
+            ],
             "Training time, each step ten times longer. Coloured marks: CPU seconds of one thread on this "
             "machine. Crosses: published, another machine. A dashed line with ? was not run: it is scaled "
             "from a smaller split by the number of tokens (and of pairs of labels, where training visits "

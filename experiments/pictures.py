@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from drawing import LINE, WIDTH, Box, Linear, Log, Picture
-from measure import DONE, NOT_RUN, STOPPED
+from measure import DONE, NOT_RUN
 from models import MODELS
 from results import Record
 from tagging_table import duration, row_of
@@ -42,18 +43,16 @@ def time_and_accuracy(title: str, split: Record, keys: Sequence[str], metric: st
     return picture.svg()
 
 
-def times(title: str, split: Record) -> str:
-    """Training times, measured and published, a row a model."""
+def times(title: str, split: Record, together: Sequence[Record] = ()) -> str:
+    """Training times, measured and published, a row a model; on an axis for all of `together`."""
     ours = split["models"]
     published = {row_of(m): of["seconds"] for m, of in split["published"].items()}
     keys = sorted(
         [*ours, *(key for key in published if key not in ours)], key=lambda k: _time(ours, published, k)
     )
     height = TOP + ROW * len(keys) + BOTTOM - 6
-    known = [of["seconds"] for of in ours.values() if "seconds" in of] + list(published.values())
-    x = Log.around(
-        [*known, *(of["cap"] for of in ours.values() if of["status"] == STOPPED)], NAMES, WIDTH - 18
-    )
+    known = [seconds for each in together or [split] for seconds in _all_times(each)]
+    x = Log.around(known, NAMES, WIDTH - 18)
     picture = Picture(title, _said_of_times(ours, published), height)
     picture.text(2, 14, title, name="heading")
     picture.x_axis(x, height - BOTTOM + 6, TOP - 8, "seconds")
@@ -69,9 +68,14 @@ def times(title: str, split: Record) -> str:
     return picture.svg()
 
 
+def _all_times(split: Record) -> list[float]:
+    figures = [*split["models"].values(), *split["published"].values()]
+    return [of[name] for of in figures for name in ("seconds", "cap") if of.get(name)]
+
+
 def _time(ours: Mapping[str, Record], published: Mapping[str, float], key: str) -> float:
     of = ours.get(key, {})
-    return float(of["seconds"] if "seconds" in of else of.get("cap") or published[key])
+    return float(of.get("seconds") or of.get("cap") or published.get(key, math.inf))
 
 
 def _time_mark(picture: Picture, x: Log, y: float, key: str, of: Record) -> None:
@@ -79,7 +83,11 @@ def _time_mark(picture: Picture, x: Log, y: float, key: str, of: Record) -> None
         picture.line(x.start, y, x(of["seconds"]), y, f"stem {MODELS[key].colour}")
         picture.mark(MODELS[key], x(of["seconds"]), y)
         return
-    place = x(of["seconds"] if of["status"] == NOT_RUN else of["cap"])
+    seconds = of["seconds"] if of["status"] == NOT_RUN else of["cap"]
+    if seconds is None:
+        picture.text(x.start + 4, y + 4, "not run", name="tick")
+        return
+    place = x(seconds)
     picture.line(x.start, y, place, y, f"stem dashed {MODELS[key].colour}")
     picture.text(place, y + 4, "?" if of["status"] == NOT_RUN else "›", "middle", "unknown")
 
@@ -91,7 +99,8 @@ def _said_of_times(ours: Mapping[str, Record], published: Mapping[str, float]) -
         if of["status"] == DONE:
             said.append(f"{name} {duration(of['seconds'])}")
         elif of["status"] == NOT_RUN:
-            said.append(f"{name} not run, would take about {duration(of['seconds'])}")
+            about = f", would take about {duration(of['seconds'])}" if of["seconds"] else ""
+            said.append(f"{name} not run{about}")
         else:
             said.append(f"{name} stopped after {of['cap']} s")
     quoted = [f"{MODELS[k].title if k in MODELS else k} {duration(s)}" for k, s in published.items()]
@@ -100,7 +109,7 @@ def _said_of_times(ours: Mapping[str, Record], published: Mapping[str, float]) -
 
 def accuracy_by_split(title: str, series: Mapping[str, Mapping[str, float]], sizes: Mapping[str, int]) -> str:
     """`series[key][split]` in percent, over training tokens."""
-    height, room = 360, 108
+    height, room = 360, 124
     x = Log.around(sizes.values(), LEFT, WIDTH - room)
     rates = [rate for of in series.values() for rate in of.values()]
     y = Linear(min(rates) - 0.5, max(rates) + 0.5, height - BOTTOM, TOP)
@@ -112,8 +121,12 @@ def accuracy_by_split(title: str, series: Mapping[str, Mapping[str, float]], siz
     picture.text(2, 14, title, name="heading")
     picture.y_axis(y, LEFT, WIDTH - room)
     picture.line(LEFT, height - BOTTOM, WIDTH - room, height - BOTTOM)
+    last = -math.inf
     for tokens in sizes.values():
         picture.line(x(tokens), height - BOTTOM, x(tokens), height - BOTTOM + 4)
+        if x(tokens) - last < 2.2 * LINE:
+            continue
+        last = x(tokens)
         picture.text(x(tokens), height - BOTTOM + LINE + 2, _thousands(tokens), "middle", "tick")
     picture.text((LEFT + WIDTH - room) / 2, height - 4, "training tokens", "middle", "axis-title")
     ends = []
@@ -281,6 +294,6 @@ def runaway(found: Record) -> str:
     for step in steps:
         place = x(step["steps"]), y(step["overall"])
         picture.parts.append(f'<circle cx="{place[0]:.1f}" cy="{place[1]:.1f}" r="4" class="full grey"/>')
-        if step["steps"] == 0 or step["log_z"] > 1:
+        if step["log_z"] > 1:
             picture.text(place[0], place[1] + 18, f"{step['log_z']:.1f}", "middle", "tick")
     return picture.svg()

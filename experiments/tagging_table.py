@@ -34,7 +34,11 @@ CRF++'s column is published for standard training: CRFsuite stands beside it, wi
 def options_of(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument("--results", type=Path, metavar="DIR", help="keep measurements here, and reuse them")
     parser.add_argument(
-        "--cap", type=int, default=CAP, metavar="S", help="CPU seconds for one model (default: %(default)s)"
+        "--cap",
+        type=int,
+        default=CAP,
+        metavar="S",
+        help="CPU seconds for one model (default: %(default)s); 0 runs nothing and shows what was kept",
     )
     parser.add_argument(
         "--models",
@@ -102,7 +106,7 @@ def ours_of(record: Record, metric: str) -> str:
     if metric != "seconds":
         return ""
     if record["status"] == NOT_RUN:
-        return f"not run: ≈ {duration(record['seconds'])}"
+        return "not run" + (f": ≈ {duration(record['seconds'])}" if record["seconds"] else "")
     return f"stopped after {record['cap']}"
 
 

@@ -102,6 +102,10 @@ def test_what_would_take_too_long_is_not_begun(corpus: Splits) -> None:
     assert made.splits[LARGER]["comparisons"] == []
     assert tagging_table.ours_of(ep1, "seconds").startswith("not run: ≈ ")
     assert tagging_table.ours_of(ep1, "overall") == ""
+    nothing = measure.Measurements("sample", corpus, results.Store(None), measure.KEPT_ONLY)
+    nothing.add(SPLIT, MODELS_HERE)
+    for record in nothing.splits[SPLIT]["models"].values():
+        assert tagging_table.ours_of(record, "seconds") == "not run"
 
 
 @pytest.mark.parametrize(
