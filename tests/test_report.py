@@ -113,7 +113,6 @@ def results() -> Record:
         patch.setattr(label_bias, "ROUNDS", 2)
         patch.setattr(label_bias, "N_TRAIN", 200)
         patch.setattr(label_bias, "TRAINED", ("crf-tuned", "memm"))
-        patch.setattr(parameterizations, "N_TRAIN", 200)
         bias = label_bias.collect(None)  # type: ignore[arg-type]
         failing = parameterizations.collect(None)  # type: ignore[arg-type]
     found = {
