@@ -10,7 +10,7 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,10 @@ def digest(texts: Iterable[str]) -> str:
 def sources_of(package: str) -> str:
     """What a package's results depend on: our sources, or another's version and how we call it."""
     if package != corate.__name__:
-        return f"{package} {version(package)} {(HERE / 'peers.py').read_text(encoding='utf-8')}"
+        try:
+            return f"{package} {version(package)} {(HERE / 'peers.py').read_text(encoding='utf-8')}"
+        except PackageNotFoundError:
+            raise InputError(f"{package} is not installed: pip install 'corate[peers]'") from None
     folder = Path(corate.__file__).parent
     files = sorted(path for ending in ("py", "cpp", "h", "json") for path in folder.rglob(f"*.{ending}"))
     return digest(path.read_text(encoding="utf-8") for path in files)

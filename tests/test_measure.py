@@ -11,7 +11,7 @@ import pytest
 import measure
 import results
 import tagging_table
-from corate import load_sample
+from corate import InputError, load_sample
 from corate.evaluate import evaluate
 from corate.significance import compare
 from corpora import Part, Split, Splits
@@ -116,6 +116,11 @@ def test_what_would_take_too_long_is_not_begun(corpus: Splits) -> None:
 def test_packed_arrays_come_back(values: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> None:
     packed = json.loads(json.dumps(results.pack(values)))
     np.testing.assert_array_equal(results.unpack(packed), values)
+
+
+def test_a_peer_that_is_missing_is_one_clear_sentence() -> None:
+    with pytest.raises(InputError, match="no-such-peer is not installed: pip install"):
+        results.sources_of("no-such-peer")
 
 
 @pytest.mark.parametrize(
