@@ -180,6 +180,13 @@ MODELS = {
         "MEMM",
         corpora=False,  # as in the papers; the label bias leaves it 19.7 % on Brown 1000/4000
     ),
+    "memm-shared": Model(
+        "MEMM, shared",
+        "one such model for all labels before, over all labels",
+        "grey",
+        "square",
+        lambda: MEMM(c2=TUNED, models="shared"),
+    ),
     "maxent": Model(
         "MaxEnt",
         "every label for itself, no chain",

@@ -57,7 +57,7 @@ def label_bias(results: Record) -> str:
         "globally normalised models read it; conditional Markov models do not.</p>"
         + figure(
             panels,
-            "Left: a stroke a round, a mark their mean; nobody can do better than the right dashed line, "
+            "Left: a stroke a round, a mark their mean; nobody can expect more than the right dashed line, "
             "and a model that does not read the middle letter ends at the left one. Right: after 11 × "
             "rib:XIB, 9 × rob:YOB and 1 × rob:XIB.",
         )
