@@ -20,7 +20,7 @@ from corate.corpus import Corpus
 from corate.counts import Events
 from corate.rates import Float, Rates
 from corate.tagger import _tables_of
-from corate.tagger_lattice import CONTEXTS, N_BUCKETS, PAIR, PRIOR, SINGLES, TRIPLE, Weights
+from corate.tagger_lattice import N_BUCKETS, PAIR, PRIOR, SINGLES, TRIPLE, Weights, share
 
 OUT = Path(tagger_lattice.__file__).parent / "data" / "common_weights.json"
 BROWN = ("1000/4000", "4000/1000", "17311/16312")
@@ -65,7 +65,7 @@ def _uniform(rates: Rates) -> Weights:
     )
     vector[: len(SINGLES)] = PRIOR, PAIR, PAIR, PAIR, TRIPLE
     first = len(SINGLES) + len(rates.of_pairs.contexts)
-    vector[first : first + n_contexts * N_BUCKETS] = CONTEXTS / n_contexts
+    vector[first : first + n_contexts * N_BUCKETS] = share(rates)
     return Weights.from_vector(vector, rates)
 
 

@@ -14,14 +14,14 @@ import pytest
 
 from conftest import Cli
 from corate import InputError, Tagger, decode, load, load_sample, weights
-from corate.contexts import WORDS, Atom, Context, parse_all
+from corate.contexts import WORDS, Atom, Context, parse_all, view
 from corate.corpus import Corpus
 from corate.counts import Events, count
 from corate.lattice import Float, Lattice
 from corate.rates import ALPHA, PAIR_COUNT, PRIOR_COUNT, Rates, table_of
 from corate.second_order import keep, max_marginals
 from corate.tagger import LABELS_ALONE
-from corate.tagger_lattice import Weights, evidence, refine
+from corate.tagger_lattice import CONTEXTS, Weights, evidence, refine, share
 from corate.tagger_scores import Scorer
 from corate.weights import Fold
 
@@ -76,7 +76,7 @@ def rates_of(names: Sequence[str], words: list[list[str]], labels: list[list[str
 
 
 def test_rates_by_hand() -> None:
-    """P(y | f) = (#(f, y) + a P(y | parent)) / (#(f) + a), over two levels."""
+    """P(y | f) = (#(f, y) + a P(y | parent)) / (#(f) + a), each relative to the one above."""
     rates = rates_of(["word", "shape"], [["aa", "Ba", "aa"], ["aa"]], [["X", "Y", "Y"], ["X"]])
     assert [str(c) for c in rates.contexts] == ["shape", "word"]
     prior = [(2 + PRIOR_COUNT) / (4 + 2 * PRIOR_COUNT)] * 2
@@ -86,10 +86,11 @@ def test_rates_by_hand() -> None:
     positions, labels = np.array([0, 2, 4, 6]), np.array([0, 1] * 3, np.int32)
     for kernel in ("native", "numpy"):
         found, buckets = rates.log_rates(rates.alone, asked, positions, labels, kernel=kernel)
-        expected: list[list[list[float] | None]] = [[lower, word], [lower, None], [None, None]]
+        expected: list[list[tuple[list[float], list[float]] | None]]
+        expected = [[(lower, prior), (word, lower)], [(lower, prior), None], [None, None]]
         for i, columns in enumerate(expected):
             for j, column in enumerate(columns):
-                right = [0, 0] if column is None else np.log(column) - np.log(prior)
+                right = [0, 0] if column is None else np.log(column[0]) - np.log(column[1])
                 assert found[2 * i : 2 * i + 2, j] == pytest.approx(right, abs=1e-6)
         assert buckets.tolist() == [[2, 2], [2, 0], [0, 0]]
 
@@ -168,8 +169,38 @@ def test_smoothed_probabilities_sum_to_one(fixed: Tagger) -> None:
     positions = np.arange(corpus.n_tokens + 1) * n
     labels = np.tile(np.arange(n, dtype=np.int32), corpus.n_tokens)
     found, _ = rates.log_rates(rates.alone, corpus, positions, labels)
-    prob = np.exp(found) * rates.prior[labels][:, None]
+    prob = np.exp(found)
+    for j, parent in enumerate(rates.alone.parents.tolist()):  # the chain rule, down to each context
+        prob[:, j] *= rates.prior[labels] if parent < 0 else prob[:, parent]
     np.testing.assert_allclose(np.add.reduceat(prob, positions[:-1]), 1.0, atol=1e-5)
+
+
+def test_rates_of_a_chain_multiply() -> None:
+    """∏ CR(y; fⱼ | parent(fⱼ)) along a chain is CR(y; f) of its last context, counted by itself."""
+    chain = ("shape", "tail1", "tail2", "word")
+    rates = rates_of([*chain, "suffix3", "word-1", "word-1,word"], X[:60], Y[:60])
+    assert rates.parents == [-1, 0, 1, 2, -1, -1, 3]
+    assert share(rates) == CONTEXTS / 3
+    corpus = Corpus.from_sequences(X[:20])
+    n = rates.n_labels
+    positions = np.arange(corpus.n_tokens + 1) * n
+    labels = np.tile(np.arange(n, dtype=np.int32), corpus.n_tokens)
+    found, _ = rates.log_rates(rates.alone, corpus, positions, labels)
+    expected = rates.prior[labels]
+    flat = [
+        (w, y) for words, own in zip(X[:60], Y[:60], strict=True) for w, y in zip(words, own, strict=True)
+    ]
+    for name in chain:
+        pairs = Counter((view(name)(word), label) for word, label in flat)
+        seen: dict[str, list[int]] = {}
+        for (value, _), k in pairs.items():
+            seen.setdefault(value, []).append(k)
+        values = [view(name)(word) for words in X[:20] for word in words for _ in range(n)]
+        own = np.array([pairs[v, rates.counts.labels[y]] for v, y in zip(values, labels, strict=True)])
+        a = np.array([ALPHA * len(seen[value]) for value in values])
+        expected = (own + a * expected) / (np.array([sum(seen[value]) for value in values]) + a)
+    product_of_rates = np.exp(found[:, : len(chain)].sum(axis=1))
+    np.testing.assert_allclose(product_of_rates, expected / rates.prior[labels], rtol=1e-4)
 
 
 # Fitting ---------------------------------------------------------------------------------------------

@@ -286,9 +286,10 @@ LAFFERTY = ("word", *SPELLING)
 # The contexts of the Tagger, for words alone; chosen on held-out data (Brown, CoNLL-2002 Dutch testa).
 WORDS = (
     *("shape", "tail1", "tail2", "tail3", "tail4", "tail5", "word", "lower", "suffix6", "suffix8", "prefix3"),
-    *("tail3-1", "word-1", "word+1", "shape-1", "word-2", "word+2"),
+    *("tail3-1", "word-1", "word+1", "word-2", "word+2"),
     *("word-2,word-1", "word-1,word", "word,word+1", "word-1,word+1"),
-    *("shape-1,shape,shape+1", "tail2-1,shape,tail2", "tail2,shape,tail2+1", "word-1,shape"),
+    *("shape-1,shape,shape+1", "shape-2,shape-1,shape"),
+    *("tail2-1,shape,tail2", "tail2,shape,tail2+1", "word-1,shape"),
     "pair:tail3-1",
 )
 

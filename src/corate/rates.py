@@ -2,12 +2,14 @@
 
     P(y)         = (#(y) + PRIOR_COUNT) / …
     P(y | f)     = (#(f, y) + a · P(y | parent(f))) / (#(f) + a),    a = α · number of labels seen with f
-    log CR(y; f) = log P(y | f) − log P(y);    0 for a context that training never saw
+    log CR(y; f | parent(f)) = log P(y | f) − log P(y | parent(f));    0 for a context that training never saw
     CR(y; y′)    from #(y, y′) + ½ P(y) P(y′) √N, renormalised; the same with the start and the end
     CR(y; y″ | y′) = P(y″ | y, y′) / P(y″ | y′), the former smoothed with the latter
     CR(y; y′ | f)  the joint P(y, y′ | f) smoothed with P(y, y′), its margins with P(y) and P(y′)
 
-The parent of a context is the nearest of those that it falls back to (`Context.parents`) among those in use.
+The parent of a context is the nearest of those that it falls back to (`Context.parents`) among those in use;
+without one it is nothing, and P(y | nothing) = P(y). A context says only what its parent does not: by the
+chain rule of co-occurrence rates, CR(y; f) = CR(y; parent) · CR(y; f | parent), as f tells its parent.
 Contexts come in two groups: those of the token alone, whose rates are the same wherever a word stands, and
 those that look around. A context that lies wholly beyond the sentence says nothing: the start and the end
 have rates of their own.
@@ -55,7 +57,7 @@ Ids = npt.NDArray[np.int32]
 Buckets = npt.NDArray[np.int8]
 Values = npt.NDArray[np.float32]  # rates of contexts: there are many of them
 
-ALPHA = 0.4  # how much of its own evidence a context gives to its parent
+ALPHA = 1.5  # how much of its own evidence a context gives to its parent
 PRIOR_COUNT = 0.1
 MOST_LABELS = 46_340  # pairs of labels fit into 32 bits
 PAIR_COUNT = 0.5
@@ -295,6 +297,11 @@ class Rates:
         tables = (self.counts.tables[table_of(context)] for context in self.alone.contexts)
         return np.array([table.n_values for table in tables], np.int64)
 
+    @property
+    def parents(self) -> list[int]:
+        """Of each of `contexts` its parent, −1 for none."""
+        return [*self.alone.parents.tolist(), *self.around.parents.tolist()]
+
     def vocabulary(self, source: str) -> VocabularyIds:
         """The values of a view, to look ids up."""
         if source not in self._vocabularies:
@@ -368,7 +375,7 @@ class Rates:
         n_threads: int = 1,
         kernel: str | None = None,
     ) -> tuple[Values, Buckets]:
-        """candidates × contexts: log CR(y; f); positions × contexts: the bucket of #(f).
+        """candidates × contexts: log CR(y; f | parent(f)); positions × contexts: the bucket of #(f).
 
         `given[sources[c]]` are candidate c's P(y | f) for the contexts computed before. With `skip_single`
         positions that have one candidate get zeros."""
@@ -384,16 +391,16 @@ class Rates:
                 sources, skip_single, rates.reshape(-1), buckets.reshape(-1), n_threads,
             )  # fmt: skip
         else:
-            prob = self._log_rates(group, corpus, positions, labels, given, sources, buckets)
-            seen = np.repeat(buckets > 0, np.diff(positions), axis=0)
-            rates[:] = np.where(seen, np.log(prob) - self.log_prior[labels][:, None], 0.0)
+            prob = self._prob(group, corpus, positions, labels, given, sources, buckets)
+            for j in range(n):
+                rates[:, j] = np.log(prob[:, j] / self._above(group, j, labels, prob, given, sources))
             if skip_single:
                 single = np.diff(positions) == 1
                 buckets[single] = 0
                 rates[np.repeat(single, np.diff(positions))] = 0.0
         return rates, buckets
 
-    def _log_rates(
+    def _prob(
         self,
         group: Group,
         corpus: Corpus,
@@ -412,12 +419,8 @@ class Rates:
         row_key = np.append(owners(tables.first_row) * self.n_labels + tables.row_labels, -1)
         row_counts = np.append(tables.row_counts, 0)
         prob = np.empty((len(labels), len(group.contexts)))
-        for j, parent in enumerate(group.parents.tolist()):
-            if parent < 0:
-                above = self.prior[labels]
-            else:
-                before = parent < group.n_given
-                above = given[sources, parent] if before else prob[:, parent - group.n_given]
+        for j in range(len(group.contexts)):
+            above = self._above(group, j, labels, prob, given, sources)
             place = np.where(queries[j] >= 0, tables.find(j, queries[j]), -1)
             key = place[owner]
             row = np.searchsorted(row_key[:-1], key * self.n_labels + labels)
@@ -426,6 +429,13 @@ class Rates:
             prob[:, j] = np.where(key >= 0, (n + a * above) / np.maximum(total[key] + a, ALPHA), above)
             buckets[:, j] = np.digitize(np.where(place >= 0, total[place], 0), BUCKETS)
         return prob
+
+    def _above(self, group: Group, j: int, labels: Ids, prob: Float, given: Float, sources: Int) -> Float:
+        """P(y | parent) of context j."""
+        parent = int(group.parents[j])
+        if parent < 0:
+            return self.prior[labels]
+        return given[sources, parent] if parent < group.n_given else prob[:, parent - group.n_given]
 
     # Labels ------------------------------------------------------------------------------------------
 

@@ -20,6 +20,8 @@ from corate.rates import Rates
 from corate.second_order import edge_ends
 from corate.tagger_lattice import Weights, evidence, refine
 
+USUAL = "usual rate"
+
 
 def explain(rates: Rates, weights: Weights, corpus: Corpus, classes: Sequence[str]) -> list[Explanation]:
     """Explain the best labels of a corpus of one sentence."""
@@ -38,6 +40,7 @@ def explain(rates: Rates, weights: Weights, corpus: Corpus, classes: Sequence[st
     left, right, _ = edge_ends(refined.sentences, refined.positions)
     on_path = np.isin(left, best.candidates) & np.isin(right, best.candidates)
     pairs = rates.pair_rates(corpus, refined)[on_path].tolist()
+    than = [f"rate with {rates.contexts[parent]}" if parent >= 0 else USUAL for parent in rates.parents]
     explanations = []
     names = map(str, range(1, corpus.n_tokens + 1)) if corpus.keys else corpus.words.strings()
     for i, word in enumerate(names):
@@ -48,7 +51,7 @@ def explain(rates: Rates, weights: Weights, corpus: Corpus, classes: Sequence[st
             if support is not None:
                 weight = weights.contexts[rows.buckets[i, j], j] + weights.contexts_by_label[y, j]
                 rate = float(rows.rates[here[i], j])
-                text = f"{_describe(context, corpus, i)} was {name} {support}, {_times(rate)}"
+                text = f"{_describe(context, corpus, i)} was {name} {support}, {_times(rate, than[j])}"
                 reasons.append(Reason(text, float(weight) * rate))
         if i > 0:
             rate = float(rates.pair[labels[i - 1], y])
@@ -105,5 +108,5 @@ def _describe(context: Context, corpus: Corpus, i: int) -> str:
     return " ".join(f"{atom}={value(atom)}" for atom in context.atoms)
 
 
-def _times(log_rate: float) -> str:
-    return f"{math.exp(log_rate):.2g}× its usual rate"
+def _times(log_rate: float, than: str = USUAL) -> str:
+    return f"{math.exp(log_rate):.2g}× its {than}"

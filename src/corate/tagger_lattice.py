@@ -1,6 +1,6 @@
 """The Tagger's lattice: candidate labels of each position, and their weighted co-occurrence rates.
 
-    score(y at i)     = λ₀ log P(y) + β_y + Σⱼ (λ_{j,b} + δ_{j,y}) log CR(y; fⱼ(x, i))
+    score(y at i)     = λ₀ log P(y) + β_y + Σⱼ (λ_{j,b} + δ_{j,y}) log CR(y; fⱼ(x, i) | parent(fⱼ))
     score(y, y′)      = τ log CR(y; y′) + Σₛ τₛ [log CR(y; y′ | fₛ(x, i)) − log CR(y; y′)]
     score(y, y′, y″)  = τ₂ log CR(y; y″ | y′)
     first and last    + τ_start log CR(y; START), + τ_end log CR(y; END)
@@ -73,11 +73,11 @@ class Weights:
     @classmethod
     def fixed(cls, rates: Rates) -> Weights:
         """Those that come with the package, where all the contexts are in use that they were made for; for
-        others, a share of CONTEXTS each. They are also where the fit begins, and what it is drawn to."""
+        others, an equal `share`. They are also where the fit begins, and what it is drawn to."""
         names, pairs = [str(c) for c in rates.contexts], [str(c) for c in rates.of_pairs.contexts]
         zeros = np.zeros(rates.n_labels), np.zeros((rates.n_labels, len(names)))
         common = common_weights()
-        by_bucket = np.full((N_BUCKETS, len(names)), CONTEXTS / max(1, len(names)))
+        by_bucket = np.full((N_BUCKETS, len(names)), share(rates))
         singles = [PRIOR, PAIR, PAIR, PAIR, TRIPLE]
         if set(common["contexts"]) <= set(names):  # they belong together
             singles = [common[name] for name in SINGLES]
@@ -149,6 +149,12 @@ def mean_weights(
     return each[0].like(np.array(means))
 
 
+def share(rates: Rates) -> float:
+    """Equal exponents for all contexts. Rates of a chain of parents multiply to the rate of its last context:
+    each chain, which is to say each context without a parent, has its share of CONTEXTS."""
+    return CONTEXTS / max(1, rates.parents.count(-1))
+
+
 @dataclass(frozen=True)
 class Rows:
     """Candidates of some positions, with the rates of some contexts."""
@@ -166,7 +172,7 @@ class Rows:
         skip_single: bool = False,
         kernel: str | None = None,
     ) -> None:
-        """scores += Σⱼ (λ_{b,j} + δ_{y,j}) log CR(y; fⱼ); perhaps not for one that is the only candidate."""
+        """scores += Σⱼ (λ_{b,j} + δ_{y,j}) log CR(y; fⱼ | …), perhaps not for one without rivals."""
         if HAS_KERNELS and kernel != "numpy":
             weights = np.ascontiguousarray(by_bucket), np.ascontiguousarray(by_label)
             kernels.weigh(*self._arrays(), *weights, skip_single, scores)
@@ -371,7 +377,7 @@ def candidates(
     most = max(N_CANDIDATES, int(np.diff(first_required).max(initial=0)))
     ranked = np.argsort(-rates.n_values, kind="stable").astype(np.int32)
     likely = np.argsort(-rates.prior, kind="stable")[:POOL].astype(np.int32)
-    weight = CONTEXTS / max(1, len(rates.contexts))
+    weight = share(rates)
     if not HAS_KERNELS or kernel == "numpy":
         return _candidates(rates, typical, first_required, must, most, ranked, likely, weight)
     n_kept = np.zeros(n_kinds, np.int32)
@@ -420,11 +426,9 @@ def _candidates(
     kept = np.sort(order[chosen])
     positions = offsets_of(np.bincount(owner[kept], minlength=n_kinds))
     rows = Rows(positions, labels[kept], values[kept], buckets)
-    seen = np.repeat(buckets > 0, np.diff(positions), axis=0)
-    prob = np.exp(rows.rates + rates.log_prior[rows.labels][:, None])
+    prob = np.exp(rows.rates.astype(np.float64))
     for j, parent in enumerate(group.parents.tolist()):
-        above = rates.prior[rows.labels] if parent < 0 else prob[:, parent]
-        prob[:, j] = np.where(seen[:, j], prob[:, j], above)
+        prob[:, j] *= rates.prior[rows.labels] if parent < 0 else prob[:, parent]
     return rows, prob
 
 

@@ -287,7 +287,8 @@ class Lookup {
     std::vector<Tables::Search *> open_;
 };
 
-// P(y | f) = (#(f, y) + a P(y | parent)) / (#(f) + a), a = α · labels seen with f; log CR = log P(y | f) − log P(y).
+// P(y | f) = (#(f, y) + a P(y | parent)) / (#(f) + a), a = α · labels seen with f;
+// log CR(y; f | parent) = log P(y | f) − log P(y | parent).
 class LogRates : public Lookup {
   public:
     const double *prior, *log_prior;
@@ -315,7 +316,7 @@ class LogRates : public Lookup {
                 const double count = row < rows.n && rows.rows[row].label == labels[c] ? double(rows.rows[row].count) : 0.0;
                 const double p_y = (count + a * above) / norm;
                 prob[c * n_own + j] = p_y;
-                rates[c * n_own + j] = float(std::log(p_y) - log_prior[labels[c]]);
+                rates[c * n_own + j] = float(std::log(p_y / above));
             }
         }
     }
