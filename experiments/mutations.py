@@ -142,16 +142,14 @@ class Draft:
 
     def data(self, list_all: bool = True) -> bytes:
         """A file with checksums that are right; all members are listed, or those that were."""
-        listed = self.manifest.get("members")
-        if list_all or not isinstance(listed, dict):
-            listed = self.members
-        digests = {
-            name: {"sha256": hashlib.sha256(self.members.get(name, b"")).hexdigest()} for name in listed
-        }
-        manifest = json.dumps({**self.manifest, "members": digests}).encode()
+        manifest, listed = dict(self.manifest), self.manifest.get("members")
+        if isinstance(listed, dict):  # it may have been changed to something else
+            names = self.members if list_all else listed
+            data = {name: self.members.get(name, b"") for name in names}
+            manifest["members"] = {name: {"sha256": hashlib.sha256(data[name]).hexdigest()} for name in data}
         buffer = io.BytesIO()
         pieces: dict[str, modelfile.Member] = {name: [data] for name, data in self.members.items()}
-        modelfile.write_archive(buffer, {modelfile.MANIFEST: [manifest], **pieces})
+        modelfile.write_archive(buffer, {modelfile.MANIFEST: [json.dumps(manifest).encode()], **pieces})
         return buffer.getvalue()
 
 
