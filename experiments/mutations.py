@@ -134,8 +134,7 @@ class Draft:
         return found
 
     def array(self, name: str) -> modelfile.Array:
-        found: modelfile.Array = np.load(io.BytesIO(self.members[name]))
-        return found
+        return modelfile._array(name, memoryview(self.members[name]))
 
     def put(self, name: str, array: modelfile.Array) -> None:
         self.members[name] = b"".join(modelfile._npy(array))
