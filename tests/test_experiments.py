@@ -102,11 +102,28 @@ def test_rib_rob() -> None:
 
 
 def test_label_bias() -> None:
-    """000 Table 1: empirical training near the optimum, the conditional Markov model near blindness."""
+    """000 Table 1: conditional Markov models near blindness, all others near the optimum.
+
+    MaxEnt reads the middle symbol and guesses the first: about 3/4 are right.
+    """
     found = {key: of.accuracy for key, of in label_bias.one_round(seed=0).items()}
-    assert found.pop(label_bias.CMM) <= 0.75
+    assert max(found.pop(key) for key in (label_bias.CMM, "memm")) <= 0.75
+    assert found.pop("maxent") <= 0.85
+    assert len(found) >= 8
     assert min(found.values()) >= 0.93
-    assert found["ep1"] == found["ecrn"]
+    assert found["ep1"] == found["ecrn"] == found["ep2"]
+
+
+def test_a_crf_stays_at_each_maximum_and_finds_a_third_from_zeros() -> None:
+    """000 §4.2, §4.3: the same objective from ep, from ttp and from zeros; only from ep [b,c] is right."""
+    points = ttp_experiment.points()
+    for name, prediction, p in (("at-ep", "00", 0.2), ("at-ttp", "11", 0.8), ("zero", "11", None)):
+        assert points[name].objective == pytest.approx(OPTIMUM, abs=1e-5)
+        assert points[name].prediction == prediction
+        assert points[name].unary_deviation < 1e-4
+        if p is not None:
+            assert points[name].probabilities["11"] == pytest.approx(p, abs=1e-4)
+    assert 0.5 < points["zero"].probabilities["11"] < 0.99
 
 
 def test_emissions() -> None:
@@ -156,4 +173,4 @@ def test_scripts_print_their_tables(
     script.main()
     out = capsys.readouterr().out
     assert "000: Zhu et al." in out
-    assert all(len(line) <= 120 for line in out.splitlines())
+    assert all(len(line) <= 140 for line in out.splitlines())
