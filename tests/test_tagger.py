@@ -181,6 +181,7 @@ def test_rates_of_a_chain_multiply() -> None:
     rates = rates_of([*chain, "suffix3", "word-1", "word-1,word"], X[:60], Y[:60])
     assert rates.parents == [-1, 0, 1, 2, -1, -1, 3]
     assert share(rates) == CONTEXTS / 3
+    assert rates.n_below.tolist() == [5, 4, 3, 2, 1, 1, 1]
     corpus = Corpus.from_sequences(X[:20])
     n = rates.n_labels
     positions = np.arange(corpus.n_tokens + 1) * n

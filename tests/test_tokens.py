@@ -215,13 +215,13 @@ def test_a_context_of_a_column_that_is_not_there() -> None:
 
 def test_columns_from_the_command_line(cli: Cli, tmp_path: Path) -> None:
     model, alone, two = tmp_path / "m", tmp_path / "alone", tmp_path / "two.conll"
-    assert cli("train", TRAIN_FILE, "-m", model, "--weights", "fixed") == (0, "", "")
-    assert cli("train", TRAIN_FILE, "-m", alone, "--weights", "fixed", "--words-only") == (0, "", "")
+    assert cli("train", TRAIN_FILE, "-m", model) == (0, "", "")
+    assert cli("train", TRAIN_FILE, "-m", alone, "--words-only") == (0, "", "")
     assert load(alone).context_names() == list(WORDS)
     assert "col2-1,col2" in load(model).context_names()
     scores = [json.loads(cli("eval", "-m", m, TEST_FILE, "--json").out)["f1"] for m in (model, alone)]
     assert scores[0] > scores[1]
-    expected = Tagger("fixed").fit(rows_of(X, POS), Y).predict(rows_of(TEST, TEST_POS))
+    expected = Tagger().fit(rows_of(X, POS), Y).predict(rows_of(TEST, TEST_POS))
     for arguments in ([two], ["--label", "3", TEST_FILE]):
         two.write_text(
             "".join("".join(f"{w}\t{p}\n" for w, p in rows) + "\n" for rows in rows_of(TEST, TEST_POS))

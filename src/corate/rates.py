@@ -302,6 +302,15 @@ class Rates:
         """Of each of `contexts` its parent, −1 for none."""
         return [*self.alone.parents.tolist(), *self.around.parents.tolist()]
 
+    @cached_property
+    def n_below(self) -> Int:
+        """How many contexts have each one in their chain: itself, those that fall back to it, and so on."""
+        n = np.ones(len(self.contexts), np.int64)
+        for j, parent in reversed([*enumerate(self.parents)]):  # parents come before children
+            if parent >= 0:
+                n[parent] += n[j]
+        return n
+
     def vocabulary(self, source: str) -> VocabularyIds:
         """The values of a view, to look ids up."""
         if source not in self._vocabularies:

@@ -37,11 +37,11 @@ N_CANDIDATES = 8
 POOL = 16  # labels that are looked at before the best are taken
 MARGIN = 14.0  # candidates whose score is this far (in nats) below the best of their kind are dropped
 ENOUGH = 1e-3  # further labels are not looked at once P(y | f) leaves them no more than this
-KIND_MARGIN = 7.0  # the same under the model's own weights
+KIND_MARGIN = 6.0  # the same under the model's own weights
 MOST_VALUES = (
     2_500_000  # tokens × contexts that are looked at together: with hundreds of features, fewer tokens
 )
-PATH_MARGIN = 8.0  # and so are those whose best sequence is this far below the best one
+PATH_MARGIN = 7.0  # and so are those whose best sequence is this far below the best one
 
 # Fixed weights for contexts that have none of their own (model.md §2).
 PRIOR, CONTEXTS, PAIR, TRIPLE = 0.85, 3.2, 0.6, 0.3
@@ -81,8 +81,10 @@ class Weights:
         singles = [PRIOR, PAIR, PAIR, PAIR, TRIPLE]
         if set(common["contexts"]) <= set(names):  # they belong together
             singles = [common[name] for name in SINGLES]
+            # Others, such as those of further columns, count for each context that falls back to them.
+            beside = rates.n_below * (CONTEXTS / len(names))
             for j, name in enumerate(names):
-                by_bucket[:, j] = common["contexts"].get(name, by_bucket[:, j])
+                by_bucket[:, j] = common["contexts"].get(name, beside[j])
         of_pairs = np.array([common["pairs"].get(name, 0.0) for name in pairs], np.float64)
         prior, pair, start, end, triple = singles
         return cls(prior, pair, start, end, triple, of_pairs, by_bucket, *zeros)
