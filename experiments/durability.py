@@ -34,7 +34,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import report
+import terminal
 from corate import EmpiricalCRF, ModelFileError, Tagger, load
 from corate.cli import run as corate
 from corate.counted import CountedModel
@@ -378,7 +378,7 @@ def damage(folder: Path, *models: CountedModel, bits: int = 8) -> Counter[str]:
 
 
 def damage_in_memory(bits: int) -> Counter[str]:
-    with report.scratch() as folder:
+    with terminal.scratch() as folder:
         tagger = Tagger(weights="fixed", contexts=("word", "word-1", "pair:word"))
         return damage(Path(folder), EmpiricalCRF(), tagger, bits=bits)
 
@@ -518,10 +518,12 @@ def main() -> None:
                 failed += 1
                 continue
         rows = {what: what for what in sorted(found)}
-        report.print_table(name, rows, [report.Column("times", "", {k: f"{n:,}" for k, n in found.items()})])
+        terminal.print_table(
+            name, rows, [terminal.Column("times", "", {k: f"{n:,}" for k, n in found.items()})]
+        )
     if failed:
         sys.exit(1)
 
 
 if __name__ == "__main__":
-    report.run(main)
+    terminal.run(main)

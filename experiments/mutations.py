@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-import report
+import terminal
 from corate import CorateError, EmpiricalCRF, ModelFileError, Tagger, load, merge, modelfile
 from corate.counted import CountedModel
 from corate.invariants import check
@@ -548,7 +548,7 @@ def work(first: int, n: int) -> None:
     if not sanitized:
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + MOST_BYTES, used + MOST_BYTES))
-    with report.scratch() as name:
+    with terminal.scratch() as name:
         folder = Path(name)
         everything = subjects(folder)
         outcomes: Counter[tuple[str, str]] = Counter()
@@ -572,7 +572,7 @@ def run(seed: int, n: int) -> tuple[Counter[tuple[str, str]], list[str]]:
 
     def add(violation: str) -> None:
         violations.append(violation)
-        report.progress(violation)
+        terminal.progress(violation)
 
     first, last = seed, seed + n
     while first < last:
@@ -593,7 +593,7 @@ def run(seed: int, n: int) -> tuple[Counter[tuple[str, str]], list[str]]:
             add(f"seed {begun}: exit code {done.returncode}: {done.stderr[-3000:]}")
             outcomes["the process", "violation"] += 1
             first = begun + 1
-        report.progress(f"{first - seed:,} of {n:,}, {len(violations)} violations")
+        terminal.progress(f"{first - seed:,} of {n:,}, {len(violations)} violations")
     return outcomes, violations
 
 
@@ -611,8 +611,8 @@ def main() -> None:
     outcomes, violations = run(options.seed, options.mutations)
     heads = ("refused", "loaded", "unchanged", "violation")
     rows = {kind: kind for kind in dict.fromkeys([*KINDS, *(kind for kind, _ in outcomes)])}
-    columns = [report.Column(h, "", {kind: f"{outcomes[kind, h]:,}" for kind in rows}) for h in heads]
-    report.print_table(f"{options.mutations:,} mutations, checksums repaired", rows, columns)
+    columns = [terminal.Column(h, "", {kind: f"{outcomes[kind, h]:,}" for kind in rows}) for h in heads]
+    terminal.print_table(f"{options.mutations:,} mutations, checksums repaired", rows, columns)
     for violation in violations[:50]:
         print(violation)
     print(f"{len(violations)} violations")
@@ -621,4 +621,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    report.run(main)
+    terminal.run(main)

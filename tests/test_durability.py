@@ -15,7 +15,7 @@ import pytest
 
 import durability
 import mutations
-import report
+import terminal
 from conftest import Cli
 from corate import EmpiricalCRF, InputError, ModelFileError, Tagger, load
 from corate.invariants import check
@@ -65,7 +65,7 @@ def test_a_model_file_is_not_destroyed(arguments: list[str]) -> None:
 @pytest.fixture
 def scratch() -> Iterator[Path]:
     """A folder in memory: thousands of files are written."""
-    with report.scratch() as folder:
+    with terminal.scratch() as folder:
         yield Path(folder)
 
 

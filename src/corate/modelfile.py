@@ -35,7 +35,7 @@ from corate import locks
 from corate.errors import ModelFileError
 
 FORMAT = "corate model"
-VERSION = 2
+VERSION = 3
 MANIFEST = "manifest.json"
 ARCHIVE = b"PK\x03\x04"  # what a zip archive begins with
 DIGEST_LENGTH = 64  # hexadecimal digits of a sha256
