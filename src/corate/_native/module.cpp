@@ -4,6 +4,7 @@
 #include "decode.h"
 
 NB_MODULE(_kernels, m) {
+    nb::set_leak_warnings(false); // a model that lives until Python ends is no leak
     bind_chains(m);
     bind_counts(m);
     bind_rates(m);
