@@ -45,7 +45,7 @@ class Column:
     @classmethod
     def from_strings(cls, strings: Sequence[str]) -> Column:
         values = list(dict.fromkeys(strings))
-        index = {value: i for i, value in enumerate(values)}
+        index = dict(zip(values, range(len(values)), strict=True))
         return cls(np.fromiter(map(index.__getitem__, strings), np.int32, len(strings)), values)
 
     @classmethod
@@ -140,7 +140,7 @@ class Corpus:
         if not {*map(type, tokens)} <= {str}:  # a quick look first: most tokens are plain strings
             columns = _columns(sentences)
         made = list(map(Column.from_strings, columns))
-        if any("\0" in value for column in made for value in column.values):
+        if any("\0" in "".join(column.values) for column in made):
             raise InputError("a word has the NUL character: no text has it, and it has a meaning here")
         return cls.from_columns(made, sentences, y)
 
@@ -183,7 +183,7 @@ class Corpus:
 
     def split(self, codes: npt.NDArray[np.int32], values: Sequence[str]) -> list[list[str]]:
         """One string per token, cut into sentences: `values[codes[t]]`."""
-        strings = [values[code] for code in codes.tolist()]
+        strings = list(map(values.__getitem__, codes.tolist()))
         return [strings[a:b] for a, b in self.spans()]
 
     def begins(self) -> npt.NDArray[np.bool_]:
@@ -233,7 +233,10 @@ def token_lists(X: Any) -> list[Sequence[Any]]:
         raise TypeError("X is a string: give a list of sentences, each a list of tokens")
     if not isinstance(X, Iterable):
         raise TypeError(f"X is {X!r:.60}: give a list of sentences, each a list of tokens")
-    return [_sentence(tokens, s) for s, tokens in enumerate(X)]
+    sentences = list(X)
+    if {*map(type, sentences)} <= {list, tuple}:  # a quick look first: most are
+        return sentences
+    return [_sentence(tokens, s) for s, tokens in enumerate(sentences)]
 
 
 def _sentence(tokens: Any, sentence: int) -> Sequence[Any]:
