@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 import zipfile
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,39 @@ def test_changes_show_at_once_as_if_the_model_had_been_loaded(tmp_path: Path) ->
         getattr(model, step)(*args)
         model.save(tmp_path / "y.model")
         assert model.predict_marginals(TEST) == load(tmp_path / "y.model").predict_marginals(TEST)
+
+
+@pytest.mark.parametrize("model", [Tagger("fixed"), EmpiricalCRF()], ids=lambda model: type(model).__name__)
+def test_what_a_copy_learns_is_its_own(model: Any, tmp_path: Path) -> None:
+    model.fit(X[:300], Y[:300])
+    before, bytes_before = model.predict_marginals(TEST), in_bytes(model)
+    for change in ("partial_fit", "forget", "prune"):
+        args = () if change == "prune" else (X[:20], Y[:20])
+        getattr(copy(model), change)(*args)
+        assert model.predict_marginals(TEST) == before
+        assert in_bytes(model) == bytes_before
+
+
+def test_a_model_that_could_not_be_loaded_is_not_made() -> None:
+    long = Tagger("fixed", ("word", "word-2,word-1,word,word+1,word+2"))
+    long.fit([[f"w{k}" for k in range(4000)]], [["N"] * 4000])
+    before = in_bytes(long)
+    with pytest.raises(InputError, match="too many values"):
+        long.partial_fit([[f"x{k}" for k in range(200)]], [["N"] * 200])
+    assert in_bytes(long) == before
+    with pytest.raises(InputError, match="ledger=1"):
+        Tagger(ledger=1).fit(X, Y)  # type: ignore[arg-type]
+
+
+def test_parameters_that_are_set_after_training_wait_for_the_next_one() -> None:
+    model = EmpiricalCRF().fit(X[:300], Y[:300]).set_params(unknown="maxent").partial_fit(X[300:], Y[300:])
+    assert in_bytes(model) == in_bytes(EmpiricalCRF().fit(X, Y))
+
+
+def test_refit_where_some_words_are_far_from_any_label() -> None:
+    some = [[y if k == 0 or s % 3 else None for k, y in enumerate(labels)] for s, labels in enumerate(Y)]
+    model = Tagger().fit(X, some)
+    assert in_bytes(Tagger().fit(X, some).refit(X, some)) == in_bytes(model)
 
 
 def test_new_words_and_labels_at_any_time() -> None:

@@ -354,3 +354,15 @@ def test_files_do_not_depend_on_how_numpy_writes_headers(model: Path) -> None:
         before = draft.members[name]
         draft.put(name, np.asfortranarray(array))
         assert draft.members[name] == before
+
+
+def test_a_lock_holds_beyond_a_save(model: Path) -> None:
+    """A save puts another file in the place of the one that was locked: the lock goes over to it."""
+    other = f"import corate; m = corate.load({str(model)!r}); m.save({str(model)!r}); print('saved')"
+    with locked(model):
+        load(model).save(model)
+        child = subprocess.Popen([sys.executable, "-c", other], stdout=subprocess.PIPE)
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.wait(2)
+        load(model).save(model)
+    assert child.communicate()[0] == b"saved\n"

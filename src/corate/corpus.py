@@ -213,6 +213,13 @@ class Corpus:
             self.keys,
         )
 
+    def labelled(self) -> npt.NDArray[np.bool_]:
+        """Which sentences have a label somewhere."""
+        assert self.labels is not None
+        is_label = np.array([value != UNLABELLED for value in self.labels.values], bool)
+        before = np.append(0, np.cumsum(is_label[self.labels.codes]))
+        return np.diff(before[self.offsets]) > 0
+
     def take(self, chosen: npt.NDArray[np.bool_]) -> Corpus:
         """Some of the sentences, in their order."""
         length = np.diff(self.offsets)

@@ -2,9 +2,9 @@
 
     fit(A + B) = fit(A).partial_fit(B) = fit(A) + fit(B),     fit(A + B).forget(B) = fit(A)
 
-The stored counts are the truth; factors are derived from them when they are first asked for. Numbers that
-were learned besides (fitted weights, a chosen μ_oov) are kept by `partial_fit` and `forget`, and averaged by
-a merge, each model's by the number of its tokens.
+The stored counts are the truth; factors are derived from them when they are first asked for, and so are the
+weights of EP2. Numbers that were learned besides (the Tagger's weights, a chosen μ_oov) are kept by
+`partial_fit` and `forget`, and averaged by a merge, each model's by the number of its tokens.
 """
 
 from __future__ import annotations
@@ -107,16 +107,17 @@ class CountedModel(Estimator):
         corpus, digests, _ = self._batch(X, y)
         added = count(corpus, tuple(self.counts_.tables))
         counts = self.counts_ + added
-        check_counts(counts)
-        if self.ledger_ is not None:
-            self.ledger_ += Ledger.of(digests)
+        self._check_counts(counts)
+        ledger = None if self.ledger_ is None else self.ledger_ + Ledger.of(digests)
         self._follow(counts, added)
+        self.ledger_ = ledger
         return self
 
     def forget(self: Self, X: Any, y: Any = None, force: bool = False) -> Self:
         """Take sentences away that were learned, labels and all: what is left is as if they had never been.
 
-        Sentences that were never learned are refused; `force` passes over them and forgets the others.
+        Sentences that were never learned are refused; `force` passes over them and forgets the others, if the
+        model keeps a ledger to tell them by.
         """
         self._check_fitted()
         if self.pruned_:
@@ -139,12 +140,21 @@ class CountedModel(Estimator):
         counts = self.counts_ - taken
         if not counts.n_tokens:
             raise InputError("nothing would be left of the model: remove its file instead")
-        if self.ledger_ is not None:
-            self.ledger_ -= Ledger.of(digests)
-        else:
+        ledger = None if self.ledger_ is None else self.ledger_ - Ledger.of(digests)
+        if ledger is None:
             _check_left(counts)
         self._follow(counts, taken, -1)
+        self.ledger_ = ledger
         return self
+
+    def _check_counts(self, counts: Counts) -> None:
+        """Refuse counts that the model could not work with."""
+        check_counts(counts)
+
+    def _check_shared_params(self) -> None:
+        if not isinstance(self.ledger, (bool, np.bool_)):
+            raise InputError(f"ledger={self.ledger!r}: say True or False")
+        self._n_threads()
 
     def known(self, X: Any, y: Any = None) -> npt.NDArray[np.bool_]:
         """Which of the labelled sentences the model has learned, by its ledger."""
@@ -184,7 +194,7 @@ class CountedModel(Estimator):
         counts = self.counts_.above(int(below))
         if not counts.n_tokens:
             raise InputError(f"below={below!r}: nothing would be left of the model, give a smaller number")
-        self.ledger_, self._fitted_params["ledger"] = None, False
+        self.ledger_, self._fitted_params = None, {**self._fitted_params, "ledger": False}
         self.pruned_ = max(self.pruned_, int(below))
         self._follow(counts)
         return self

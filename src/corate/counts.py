@@ -417,7 +417,8 @@ class Events:
         """Go over to the ids of other vocabularies, which have all the values of these."""
         for source, ids in {**self.ids, LABEL: self.label}.items():
             index = {value: i for i, value in enumerate(vocabularies[source])}
-            places = np.array([index[value] for value in self.vocabularies[source]] + [-1], np.int32)
+            # A value that no event has, since no label is near it, has no id.
+            places = np.array([index.get(value, -1) for value in self.vocabularies[source]] + [-1], np.int32)
             if source == LABEL:
                 self.label = places[ids]
             else:

@@ -207,9 +207,10 @@ class EmpiricalCRF(CountedModel):
     def factors(self) -> EmpiricalFactors:
         """ψ and φ, derived from the counts when first asked for."""
         self._check_fitted()
-        if self._factors is None and self.unknown == "maxent":
+        fitted = self._fitted_params
+        if self._factors is None and fitted["unknown"] == "maxent":
             factors = ExponentialFactors(self.counts_, self._contexts)
-            self.training_log_ = factors.fit(self.c2, self._n_threads())
+            self.training_log_ = factors.fit(fitted["c2"], self._n_threads())
             self._factors = factors
         elif self._factors is None:
             self._factors = EmpiricalFactors(self.counts_, self._contexts)
@@ -217,7 +218,7 @@ class EmpiricalCRF(CountedModel):
 
     def _batch_tokens(self) -> int:
         """Fewer where an unknown word has all labels, and its edges all pairs of them."""
-        if self.unknown != "maxent" or self.pair != "word":
+        if self._fitted_params["unknown"] != "maxent" or self._fitted_params["pair"] != "word":
             return super()._batch_tokens()
         return min(super()._batch_tokens(), max(1, MOST_SCORES // len(self.classes_) ** 2))
 
@@ -269,4 +270,4 @@ class EmpiricalCRF(CountedModel):
                 f"mu_oov={self.mu_oov!r}: give a number between 0 and 1000, or None to choose it"
             )
         self._context_templates()
-        self._n_threads()
+        self._check_shared_params()

@@ -9,13 +9,14 @@ sentence cannot be read off its digest; whoever has a sentence can tell whether 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress, pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from corate.corpus import UNLABELLED, Column, Corpus
+from corate.corpus import Column, Corpus
 from corate.errors import InputError
 
 Digests = npt.NDArray[np.bytes_]
@@ -23,6 +24,7 @@ Mask = npt.NDArray[np.bool_]
 
 DIGEST_BYTES = 16
 DIGEST = np.dtype(f"S{DIGEST_BYTES}")
+BLOCK_BYTES = 1 << 24  # of digests of values that are put together at a time
 NO_DIGESTS = np.empty(0, DIGEST)
 
 
@@ -80,19 +82,27 @@ class Ledger:
 def digests_of(corpus: Corpus, columns: Sequence[Column]) -> tuple[Digests, Mask]:
     """Digests of the sentences that have a label somewhere, by these columns; and which those are."""
     assert corpus.labels is not None
-    tokens = np.concatenate([_values(column) for column in (*columns, corpus.labels)], axis=1)
-    is_label = np.array([value != UNLABELLED for value in corpus.labels.values], bool)
-    labelled = np.append(0, np.cumsum(is_label[corpus.labels.codes]))
-    counted = np.diff(labelled[corpus.offsets]) > 0
-    data, bounds = tokens.tobytes(), corpus.offsets * tokens.shape[1] * tokens.itemsize
-    spans = zip(bounds[:-1][counted].tolist(), bounds[1:][counted].tolist(), strict=True)
-    return _digests(data[a:b] for a, b in spans), counted
+    counted = corpus.labelled()
+    parts = [(column.codes, _values(column)) for column in (*columns, corpus.labels)]
+    width = len(parts) * DIGEST_BYTES
+
+    def sentences() -> Iterator[bytes]:
+        n_tokens = max(1, BLOCK_BYTES // width)
+        targets = np.arange(n_tokens, corpus.n_tokens, n_tokens)
+        blocks = [0, *np.searchsorted(corpus.offsets, targets).tolist(), corpus.n_sentences]
+        for first, last in pairwise(blocks):
+            a, b = int(corpus.offsets[first]), int(corpus.offsets[last])
+            data = np.concatenate([values[codes[a:b]] for codes, values in parts], axis=1).tobytes()
+            bounds = ((corpus.offsets[first : last + 1] - a) * width).tolist()
+            yield from (data[c:d] for (c, d) in compress(pairwise(bounds), counted[first:last].tolist()))
+
+    return _digests(sentences()), counted
 
 
 def _values(column: Column) -> npt.NDArray[np.int64]:
-    """The digest of each token's value, as integers: NumPy copies them quicker than bytes."""
+    """The digest of each distinct value, as integers: NumPy copies them quicker than bytes."""
     digests = _digests(value.encode("utf-8", "surrogatepass") for value in column.values)
-    return digests.view(np.int64).reshape(-1, DIGEST_BYTES // 8)[column.codes]
+    return digests.view(np.int64).reshape(-1, DIGEST_BYTES // 8)
 
 
 def _digests(texts: Iterable[bytes]) -> Digests:

@@ -25,9 +25,10 @@ try:
 except ImportError:  # pragma: no cover - a system without flock: writers are not kept apart there
     fcntl = None  # type: ignore[assignment]
 
-_mine = threading.local()  # .paths: what this thread has locked
+_mine = threading.local()  # .paths: what this thread has locked, and the open files that hold the locks
 
-CANNOT = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)  # some file systems
+# Some file systems cannot lock; one of them (NFS) not a file that is open for reading alone.
+CANNOT = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS, errno.EBADF)
 
 
 @contextlib.contextmanager
@@ -52,23 +53,30 @@ def locked(path: str | os.PathLike[str], waiting: Callable[[], object] | None = 
 @contextlib.contextmanager
 def held(path: Path, waiting: Callable[[], object] | None = None) -> Iterator[None]:
     """The same, for a file that need not be there, and that this thread may have locked already."""
-    paths: set[Path] = _mine.__dict__.setdefault("paths", set())
+    paths: dict[Path, list[int]] = _mine.__dict__.setdefault("paths", {})
     descriptor = None if path in paths else _open_locked(path, waiting)
     if descriptor is None:
         yield
         return
-    paths.add(path)
+    paths[path] = [descriptor]
     try:
         yield
     finally:
-        paths.discard(path)
-        os.close(descriptor)
+        for each in paths.pop(path):
+            os.close(each)
+
+
+def keep(path: Path, descriptor: int) -> None:
+    """Hold on to the lock of the file that has just taken the place of one that this thread has locked."""
+    paths: dict[Path, list[int]] = _mine.__dict__.setdefault("paths", {})
+    if path in paths:
+        paths[path].append(os.dup(descriptor))
 
 
 def _open_locked(path: Path, waiting: Callable[[], object] | None) -> int | None:
     while True:
         try:
-            descriptor = os.open(path, os.O_RDONLY)
+            descriptor = _open(path)
         except (FileNotFoundError, NotADirectoryError, PermissionError):  # whoever reads it will say so
             return None
         try:
@@ -81,6 +89,16 @@ def _open_locked(path: Path, waiting: Callable[[], object] | None) -> int | None
             os.close(descriptor)
             raise
         os.close(descriptor)
+
+
+def _open(path: Path, flags: int = 0) -> int:
+    """For writing, which some locks want, where that is allowed."""
+    try:
+        return os.open(path, os.O_RDWR | flags)
+    except (FileNotFoundError, NotADirectoryError):
+        raise
+    except OSError:
+        return os.open(path, os.O_RDONLY | flags)
 
 
 def lock(descriptor: int, waiting: Callable[[], object] | None = None) -> None:
@@ -101,7 +119,7 @@ def lock(descriptor: int, waiting: Callable[[], object] | None = None) -> None:
 def remove_unlocked(path: Path) -> None:
     """Remove a file that no writer has locked: one that was killed has left it."""
     with contextlib.suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = _open(path, os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             if fcntl is not None:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -150,6 +150,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
                 os.fsync(file.fileno())
                 # Before it is closed, which ends the lock that tells it from what a killed writer has left.
                 temporary.replace(path)
+                locks.keep(path, file.fileno())
             _sync_folder(path.parent)
     except BaseException as error:
         if temporary is not None:

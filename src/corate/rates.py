@@ -67,6 +67,17 @@ BUCKETS = (1, 2, 4, 11, 101)  # a context's own count falls into one of six buck
 DERIVED = ("prior", "log_prior", "pair", "start", "end", "triple", "n_values")
 
 
+def check_size(counts: Counts, contexts: Sequence[Context]) -> dict[str, int]:
+    """The bits of each view's ids; InputError where labels or the values of a context are too many."""
+    if len(counts.labels) > MOST_LABELS:
+        raise InputError(f"{len(counts.labels):,} labels: corate takes {MOST_LABELS:,}")
+    bits = {key: max(1, len(values)).bit_length() for key, values in counts.vocabularies.items()}
+    for context in contexts:
+        if sum(bits[atom.source] for atom in context.atoms) > KEY_BITS:
+            raise InputError(f"the context {context} has too many values: leave one of its parts out")
+    return bits
+
+
 def table_of(context: Context) -> str:
     """`word-1,shape` → the name of its table, `word-1.shape.y`."""
     return ".".join([*map(str, context.atoms), *(["y", "y"] if context.pair else ["y"])])
@@ -187,14 +198,9 @@ class Rates:
             counts, without, like = counts.without(without), None, None
         self.counts, self._without, self._like = counts, without, like
         self.n_labels = len(counts.labels)
-        if self.n_labels > MOST_LABELS:
-            raise InputError(f"{self.n_labels:,} labels: corate takes {MOST_LABELS:,}")
+        bits = check_size(counts, contexts)
         self.templates = list(contexts)
         self.contexts = in_order([context for context in contexts if not context.pair])
-        bits = {key: max(1, len(values)).bit_length() for key, values in counts.vocabularies.items()}
-        for context in contexts:
-            if sum(bits[atom.source] for atom in context.atoms) > KEY_BITS:
-                raise InputError(f"the context {context} has too many values: leave one of its parts out")
         alone = [context for context in self.contexts if is_alone(context)]
         self.alone = Group(alone, [], bits)
         self.around = Group(self.contexts[len(alone) :], alone, bits)

@@ -26,7 +26,7 @@ from corate.errors import InputError
 from corate.estimator import as_corpus
 from corate.explain import Explanation
 from corate.lattice import Float, Lattice
-from corate.rates import Rates, table_of
+from corate.rates import Rates, check_size, table_of
 from corate.tagger_explain import explain
 from corate.tagger_lattice import MOST_VALUES, Weights, candidates, mean_weights, refine
 from corate.tagger_scores import Scorer
@@ -151,9 +151,14 @@ class Tagger(CountedModel):
         if counts.labels != self.classes_:
             self.weights_ = self.weights_.relabelled(self.classes_, counts.labels)
             self.classes_ = list(counts.labels)
-        self.counts_ = counts
-        if self._rates is not None and (changed is None or not self._rates.follow(counts, changed, sign)):
-            self._rates = None
+        # Rates that a copy has taken elsewhere, or that could not follow, are of no more use.
+        rates, before, self._rates, self.counts_ = self._rates, self.counts_, None, counts
+        if rates is not None and changed is not None and rates.counts is before:
+            self._rates = rates if rates.follow(counts, changed, sign) else None
+
+    def _check_counts(self, counts: Counts) -> None:
+        super()._check_counts(counts)
+        check_size(counts, self._contexts)
 
     # On disk -----------------------------------------------------------------------------------------
 
@@ -189,7 +194,7 @@ class Tagger(CountedModel):
     def rates(self) -> Rates:
         """Smoothed rates, derived from the counts."""
         self._check_fitted()
-        if self._rates is None:
+        if self._rates is None or self._rates.counts is not self.counts_:  # a copy may have gone on with them
             self._rates = Rates(self.counts_, self._contexts)
         return self._rates
 
@@ -249,7 +254,7 @@ class Tagger(CountedModel):
             raise InputError(
                 "contexts is empty, or has none but those of label pairs: name at least one other"
             )
-        self._n_threads()
+        self._check_shared_params()
 
 
 def _tables_of(contexts: Sequence[Context]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-// Plain rows of columns, read into codes; formats/conll.py has the twin.
+// Plain rows of columns, read into codes; formats/plain.py has the twin.
 #pragma once
 
 #include <cstdint>

@@ -198,7 +198,7 @@ class HMM(CountedModel):
         if not all(context.is_word_alone for context in contexts):
             names = [str(context) for context in contexts]
             raise InputError(f"contexts={names}: an unknown word is judged by itself, not by its neighbours")
-        self._n_threads()
+        self._check_shared_params()
 
 
 @dataclass(frozen=True)

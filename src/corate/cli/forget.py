@@ -12,7 +12,7 @@ from corate.cli.common import format_options, label_option, plural, quiet_option
 @click.argument("model_path", metavar="MODEL")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @output_option
-@force_option("Pass over sentences that were never learned, and forget the others.")
+@force_option("Pass over sentences that the ledger does not know, and forget the others.")
 @format_options
 @label_option
 @quiet_option
@@ -29,7 +29,7 @@ def forget(
     """Take the labelled sentences of FILE... away from MODEL, in place or to another file.
 
     The counts are then those of a model that has never seen them. They must be given as they were learned,
-    labels and all. Fitted weights stay as they are: docs/changing.md says what that means for privacy.
+    labels and all. Weights of a tagger stay as they are: docs/changing.md says what that means for privacy.
 
     \b
     Example:
@@ -39,6 +39,7 @@ def forget(
     with changing(model_path, output, quiet) as model:
         before = model.counts_.n_sentences
         model.forget(corpus, force=force)
-        passed = corpus.n_sentences - (before - model.counts_.n_sentences)
-        if passed and not quiet:
-            tell(f"{passed:,} of {plural(corpus.n_sentences, 'sentence')} were never learned: passed over")
+        n_labelled = int(corpus.labelled().sum())
+        passed = n_labelled - (before - model.counts_.n_sentences)
+        if passed and model.ledger_ is not None and not quiet:
+            tell(f"{passed:,} of {plural(n_labelled, 'sentence')} were never learned: passed over")

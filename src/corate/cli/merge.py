@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 def merge(models: tuple[str, ...], output: str, no_ledger: bool, force: bool, quiet: bool) -> None:
     """Add models up: the result has the counts of one that is trained on all their sentences.
 
-    No text is needed. The models must be of one kind, with the same contexts and options. Fitted weights
-    become their mean, by the number of tokens behind each.
+    No text is needed. The models must be of one kind, with the same contexts and options. Weights of
+    taggers become their mean, by the number of tokens behind each.
 
     \b
     Example:

@@ -30,7 +30,7 @@ def update(
     """Add the labelled sentences of FILE... to MODEL, in place or to another file.
 
     The result has the same counts as a model that is trained on everything at once; words and labels may be
-    new. Fitted weights stay as they are. A batch that the model knows already is refused.
+    new. Weights of a tagger stay as they are (corate refit). A batch that the model knows already is refused.
 
     \b
     Example:
