@@ -27,6 +27,10 @@ from corate.ledger import NO_DIGESTS, Digests, Ledger, Mask, digests_of
 from corate.modelfile import Array, Contents
 
 MOST_COUNTED = 2**32 - 1  # what the kernels can hold of one event
+HINTS = {  # what to do about a parameter that differs
+    "ledger": ": ledger=False (--no-ledger) leaves it out",
+    "contexts": ": name the same ones when training",
+}
 LEDGER, LEARNED = "ledger", "learned/"  # members of the file
 
 
@@ -177,7 +181,7 @@ class CountedModel(Estimator):
             if name == "n_jobs" or (name == "ledger" and not ledger):
                 continue
             if other._fitted_params[name] != value:
-                hint = ": ledger=False (--no-ledger) leaves it out" if name == "ledger" else ""
+                hint = HINTS.get(name, "")
                 raise InputError(
                     f"models with different {name} do not merge, "
                     f"{value!r:.80} and {other._fitted_params[name]!r:.80}{hint}"

@@ -187,6 +187,10 @@ class HMM(CountedModel):
             explanations.append(Explanation(word, name, float(probabilities[chosen]), other, reasons))
         return explanations
 
+    def prune(self, below: int = 2) -> HMM:
+        """An HMM is not pruned: without its rare words a label may have none left to emit."""
+        raise InputError("an HMM cannot be pruned: its words are all it has")
+
     def _check_params(self) -> None:
         if self.smoothing not in SMOOTHING:
             raise InputError(f"smoothing={self.smoothing!r}: choose from {', '.join(map(repr, SMOOTHING))}")

@@ -51,7 +51,9 @@ def load_counted(path: str) -> CountedModel:
     model = load(path)
     if not isinstance(model, CountedModel):
         raise InputError(
-            f"a {type(model).__name__} is not counted, so that it cannot be changed: train again", path
+            f"{type(model).__name__}: its training is a search, not counting; "
+            "this is for models that are counted (tagger, ecrn, ep1, ep2, hmm)",
+            path,
         )
     return model
 

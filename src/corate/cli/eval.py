@@ -106,7 +106,8 @@ def eval_(
     if as_json and as_conlleval:
         raise click.UsageError("--json and --conlleval do not go together: choose one")
     if other_path and (as_conlleval or folds is not None):
-        raise click.UsageError("--against goes with a model file, and not with --conlleval")
+        other = "--conlleval" if as_conlleval else "--folds"
+        raise click.UsageError(f"--against and {other} do not go together: choose one")
     if folds is None and weights is not None:
         raise click.UsageError("--weights is for --folds: a model file has its own")
     sentences = [s for s in read(file, format_, label=label, encoding=encoding) if len(s)]
@@ -123,14 +124,16 @@ def eval_(
     elif model_path is None:
         raise click.UsageError("-m MODEL is missing, or --folds K")
     else:
-        crf, other = load(model_path), load(other_path) if other_path else None
-        corpus = Corpus.from_sentences(sentences)
-        predicted = crf.set_params(n_jobs=threads).predict(corpus, valid_spans(valid))
-        if not {y for labels in gold for y in labels} & set(crf.classes_):
-            raise InputError(f"{file} and {model_path} have no label in common: is --label right?")
-        result = evaluate(gold, predicted, words, crf.known_words(), spans)
-        if other is not None:
-            theirs = other.set_params(n_jobs=threads).predict(corpus, valid_spans(valid))
+        corpus, labels = Corpus.from_sentences(sentences), {y for labels in gold for y in labels}
+        each = []
+        for path in filter(None, (model_path, other_path)):
+            crf = load(path).set_params(n_jobs=threads)
+            if not labels & {*crf.classes_}:
+                raise InputError(f"{file} and {path} have no label in common: is --label right?")
+            each.append((crf.predict(corpus, valid_spans(valid)), crf.known_words()))
+        (predicted, known_words), *others = each
+        result = evaluate(gold, predicted, words, known_words, spans)
+        for theirs, _ in others:
             comparison = compare(gold, predicted, theirs, scheme=spans)
     if as_json:
         against = {} if comparison is None else {"against": comparison.to_json()}

@@ -29,7 +29,7 @@ def explain(sentence: str, model_path: str, top: int, as_json: bool) -> None:
     """Label SENTENCE (words separated by blanks) and show the counts that made each label win.
 
     A reason's score is the logarithm of what it multiplies the label's score with; those of a whole sentence
-    add up to the score of its labels.
+    add up to the score of its labels (in a MEMM, before each label's own normalisation).
 
     \b
     Example:
@@ -55,6 +55,8 @@ def print_explanations(out: Console, explanations: Iterable[Explanation], top: i
         cells = [token.word, token.label, f"{token.probability:.3f}"]
         for k, reason in enumerate(token.reasons[:top]):
             made.add_row(*(cells if k == 0 else ["", "", ""]), f"{reason.score:+.2f}", reason.text)
+        if not token.reasons:
+            made.add_row(*cells, "", "nothing that training saw speaks for or against it")
         if len(token.reasons) > top:
             made.add_row("", "", "", "", f"… {len(token.reasons) - top} more (--top)", style="dim")
         if token.runner_up is not None and token.runner_up[1] >= 0.0005:

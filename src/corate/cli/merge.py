@@ -38,7 +38,7 @@ def merge(models: tuple[str, ...], output: str, no_ledger: bool, force: bool, qu
     check_target(Path(output))
     # A model that is replaced must not be updated by others in between: that would be lost.
     with locked(output) if any(is_same(path, output) for path in models) else nullcontext():
-        made = merged_of(models, no_ledger, force)
+        made = merged_of(models, no_ledger, force, quiet)
         made.save(output)
     if sys.stderr.isatty() and not quiet:
         counts = made.counts_
@@ -48,25 +48,29 @@ def merge(models: tuple[str, ...], output: str, no_ledger: bool, force: bool, qu
         )
 
 
-def merged_of(models: tuple[str, ...], no_ledger: bool, force: bool) -> CountedModel:
+def merged_of(models: tuple[str, ...], no_ledger: bool, force: bool, quiet: bool) -> CountedModel:
     from corate import counted
     from corate.ledger import Ledger
 
     loaded = [load_counted(path) for path in models]
-    known: Ledger | None = None
-    for path, model in zip(models, loaded, strict=True):
-        if model.ledger_ is None:
-            continue
-        if known is not None and not force and known.known(model.ledger_.digests).all():
-            raise InputError(
-                f"all {plural(len(model.ledger_), 'sentence')} of it are in the models before it: "
-                "--force counts them again",
-                path,
-            )
-        known = model.ledger_ if known is None else known + model.ledger_
     for path, model in zip(models[1:], loaded[1:], strict=True):
         try:
             loaded[0].check_alike(model, ledger=not no_ledger)
         except CorateError as error:
             raise InputError(f"{error} ({models[0]})", path) from error
+    known: Ledger | None = None
+    for path, model in zip(models, loaded, strict=True):
+        if model.ledger_ is None:
+            continue
+        n_known = 0 if known is None else int(known.known(model.ledger_.digests).sum())
+        if n_known == len(model.ledger_) and not force:
+            raise InputError(
+                f"all {plural(n_known, 'sentence')} of it are in the models before it: "
+                "--force counts them again",
+                path,
+            )
+        if n_known and not quiet:
+            of_all = f"{n_known:,} of {plural(len(model.ledger_), 'sentence')}"
+            tell(f"{path}: {of_all} are in the models before it and are counted again")
+        known = model.ledger_ if known is None else known + model.ledger_
     return counted.merge(*loaded, ledger=not no_ledger)

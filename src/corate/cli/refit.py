@@ -42,6 +42,8 @@ def refit(
     corpus = read_sentences(files, format_, label, encoding)
     with changing(model_path, output, quiet) as model:
         if not isinstance(model, Tagger):
-            raise InputError(f"a {type(model).__name__} has no weights", model_path)
+            raise InputError(
+                "no tagger: what other models have learned follows from their counts", model_path
+            )
         model.set_params(n_jobs=threads)
         model.refit(corpus)

@@ -24,6 +24,7 @@ Progress = Callable[[int], object]
 
 BLOCK_BYTES = 1 << 16
 GZIP_MAGIC = b"\x1f\x8b"
+ZIP_MAGIC = b"PK\x03\x04"
 GZIP_WINDOW = 16 + zlib.MAX_WBITS  # tells zlib to expect the gzip header and checksum
 
 
@@ -45,7 +46,14 @@ def open_blocks(
     blocks = _raw_blocks(path, source)
     if progress is not None:
         blocks = _reported(blocks, progress)
-    return _split(_decoded(_unpacked(blocks, source), encoding, source), source)
+    return _split(_decoded(_unpacked(_no_archive(blocks, source), source), encoding, source), source)
+
+
+def _no_archive(blocks: Iterator[bytes], source: str) -> Iterator[bytes]:
+    for k, block in enumerate(blocks):
+        if k == 0 and block.startswith(ZIP_MAGIC):
+            raise InputError("a corate model, or another zip archive: give text here", source)
+        yield block
 
 
 def source_name(path: str | Path) -> str:
