@@ -19,7 +19,8 @@ import parameterizations
 import pos
 import terminal
 import test_time_problem
-from measure import CAP, KEPT_ONLY
+from corate import InputError
+from measure import CAP, DONE, KEPT_ONLY
 from models import MODELS
 from results import HERE, Record, Store, check_writable, digest, sources_of, write_json
 
@@ -80,12 +81,23 @@ def _kept(store: Store, name: str, experiment: Experiment, options: argparse.Nam
     return found
 
 
+def _check_enough(results: Record) -> None:
+    """A page needs a figure or two from each corpus."""
+    for name, title in (("pos", "Brown"), ("ner", "CoNLL-2002")):
+        splits = results[name]["splits"].values()
+        if not any(of["status"] == DONE for split in splits for of in split["models"].values()):
+            raise InputError(
+                f"no model was measured on {title}: run experiments/{name}.py, or leave --kept out"
+            )
+
+
 def main() -> None:
     options = parser().parse_args()
     out = options.out or options.results / "report.html"
     check_writable(options.out)
     check_writable(options.json)
     results = collect(options)
+    _check_enough(results)
     text = page.render(results)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(text, encoding="utf-8")
