@@ -11,7 +11,6 @@ five honest trainings. CPU seconds, the best of N rounds.
 from __future__ import annotations
 
 import argparse
-import io
 import resource
 import subprocess
 import sys
@@ -54,9 +53,7 @@ def command(*arguments: str) -> float:
 
 
 def in_bytes(model: Tagger) -> bytes:
-    file = io.BytesIO()
-    modelfile.write_to(file, model._contents())
-    return file.getvalue()
+    return modelfile.to_bytes(model._contents())
 
 
 def counts_of(model: Tagger) -> Any:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
+
+from boxes import Box
 
 WIDTH, HEIGHT = 330, 300  # of a panel
 LEFT, RIGHT, TOP, BOTTOM = 48, 14, 34, 44  # margins around its axes
@@ -27,30 +33,6 @@ class Panel:
     title: str
     measure: str
     points: Sequence[Point]
-
-
-@dataclass(frozen=True)
-class Box:
-    x: float
-    y: float
-    width: float
-    height: float
-
-    def overlaps(self, other: Box) -> bool:
-        return (
-            self.x < other.x + other.width
-            and other.x < self.x + self.width
-            and self.y < other.y + other.height
-            and other.y < self.y + self.height
-        )
-
-    def is_within(self, other: Box) -> bool:
-        return (
-            other.x <= self.x
-            and self.x + self.width <= other.x + other.width
-            and other.y <= self.y
-            and self.y + self.height <= other.y + other.height
-        )
 
 
 FRAME = Box(LEFT, TOP, WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import count
 
+from boxes import Box
 from models import MODELS, Model
 
 WIDTH = 360  # fits a phone; on a larger screen pictures stand side by side
@@ -67,22 +68,6 @@ class Log:
         return cls(10.0**low, 10.0**high, start, end)
 
 
-@dataclass(frozen=True)
-class Box:
-    x: float
-    y: float
-    width: float
-    height: float
-
-    def overlaps(self, other: Box) -> bool:
-        return (
-            self.x < other.x + other.width
-            and other.x < self.x + self.width
-            and self.y < other.y + other.height
-            and other.y < self.y + self.height
-        )
-
-
 class Picture:
     """An image with a title and, for those who do not see it, a description of what it shows."""
 
@@ -120,9 +105,7 @@ class Picture:
             for dy in (0.0,) if distance == 0 else (-distance, distance):
                 for left in (x + away, x - away - width, x - width / 2):
                     box = Box(left, y + dy - LINE / 2, width, LINE)
-                    inside = within.x <= left and left + width <= within.x + within.width
-                    inside = inside and within.y <= box.y and box.y + LINE <= within.y + within.height
-                    if inside and not any(box.overlaps(other) for other in self.taken):
+                    if box.is_within(within) and not any(map(box.overlaps, self.taken)):
                         self.taken.append(box)
                         if distance > LINE:
                             self.line(x, y, min(max(x, left), left + width), y + dy * 0.75, "leader")

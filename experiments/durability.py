@@ -30,7 +30,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -416,16 +416,20 @@ def race(folder: Path, updates: int, writers: int = 2) -> Counter[str]:
         return update
 
     children = [Child.of(writer(number)) for number in range(writers)]
+    _run_together(children)
+    every = [base, *(sentence(number, k) for number in range(writers) for k in range(updates))]
+    alone = EmpiricalCRF().fit([s for X, _ in every for s in X], [s for _, y in every for s in y])
+    _check_same(alone, path, "an update was lost")
+    return Counter({f"updates by {writers} processes, none lost": writers * updates})
+
+
+def _run_together(children: Sequence[Child]) -> None:
     for child in children:
         child.start()
     for child in children:
         done = child.wait()
         if done.code or done.err:
             raise ViolationError(f"a writer fails: {done}")
-    every = [base, *(sentence(number, k) for number in range(writers) for k in range(updates))]
-    alone = EmpiricalCRF().fit([s for X, _ in every for s in X], [s for _, y in every for s in y])
-    _check_same(alone, path, "an update was lost")
-    return Counter({f"updates by {writers} processes, none lost": writers * updates})
 
 
 def race_with_training(folder: Path, updates: int, writers: int = 3) -> Counter[str]:
@@ -448,12 +452,7 @@ def race_with_training(folder: Path, updates: int, writers: int = 3) -> Counter[
         return corate(train)
 
     children = [Child.of(writer(files)) for files in texts] + [Child.of(late_training)]
-    for child in children:
-        child.start()
-    for child in children:
-        done = child.wait()
-        if done.code or done.err:
-            raise ViolationError(f"a writer fails: {done}")
+    _run_together(children)
     model = load(path)
     sentences = [([["the", "dog"], ["it", "rains"]], [["D", "N"], ["N", "V"]])]
     for w in range(writers):

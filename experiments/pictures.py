@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from drawing import LINE, WIDTH, Box, Linear, Log, Picture
+from boxes import Box
+from drawing import LINE, WIDTH, Linear, Log, Picture
 from measure import DONE, NOT_RUN
 from models import MODELS
 from results import Record

@@ -36,9 +36,7 @@ def xy(data: Labelled) -> tuple[list[list[str]], list[list[str | None]]]:
 
 
 def in_bytes(model: Any) -> bytes:
-    file = io.BytesIO()
-    modelfile.write_to(file, model._contents())
-    return file.getvalue()
+    return modelfile.to_bytes(model._contents())
 
 
 MODELS = [

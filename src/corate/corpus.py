@@ -230,6 +230,11 @@ class Corpus:
         return whole.select(0, whole.n_sentences)
 
 
+def letters_of(text: str) -> npt.NDArray[np.uint32]:
+    """A text as code points, for the kernels."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32, copy=False)
+
+
 def _offsets(lengths: Iterable[int]) -> Offsets:
     return np.fromiter(accumulate(lengths, initial=0), np.int64)
 

@@ -23,7 +23,7 @@ from corate.counts import NEVER_COUNTED, Counts, Table, add_up, column_of, count
 from corate.errors import InputError
 from corate.estimator import Estimator
 from corate.invariants import check
-from corate.ledger import NO_DIGESTS, Digests, Ledger, Mask, digests_of
+from corate.ledger import NO_DIGESTS, Digests, Ledger, digests_of
 from corate.modelfile import Array, Contents
 
 MOST_COUNTED = 2**32 - 1  # what the kernels can hold of one event
@@ -108,7 +108,7 @@ class CountedModel(Estimator):
         """
         if not self._is_fitted():
             return self.fit(X, y)
-        corpus, digests, _ = self._batch(X, y)
+        corpus, digests = self._batch(X, y)
         added = count(corpus, tuple(self.counts_.tables))
         counts = self.counts_ + added
         self._check_counts(counts)
@@ -126,9 +126,9 @@ class CountedModel(Estimator):
         self._check_fitted()
         if self.pruned_:
             raise InputError("the model was pruned: what was dropped from it cannot be subtracted any more")
-        corpus, digests, counted = self._batch(X, y)
+        corpus, digests = self._batch(X, y)
         if self.ledger_ is not None:
-            known = self.ledger_.known(digests)
+            counted, known = corpus.labelled(), self.ledger_.known(digests)
             if not known.all():
                 if not force:
                     first = int(np.flatnonzero(counted)[np.flatnonzero(~known)[0]])
@@ -165,9 +165,9 @@ class CountedModel(Estimator):
         self._check_fitted()
         if self.ledger_ is None:
             raise InputError("the model keeps no ledger: it cannot tell what it has learned")
-        corpus, digests, counted = self._batch(X, y)
+        corpus, digests = self._batch(X, y)
         known = np.zeros(corpus.n_sentences, bool)
-        known[counted] = self.ledger_.known(digests)
+        known[corpus.labelled()] = self.ledger_.known(digests)
         return known
 
     def __add__(self: Self, other: Self) -> Self:
@@ -203,15 +203,15 @@ class CountedModel(Estimator):
         self._follow(counts)
         return self
 
-    def _batch(self, X: Any, y: Any) -> tuple[Corpus, Digests, Mask]:
-        """Sentences to add or to take away, the digests of those that have a label, and which those are."""
+    def _batch(self, X: Any, y: Any) -> tuple[Corpus, Digests]:
+        """Sentences to add or to take away; and digests of those that have a label, if there is a ledger."""
         corpus = self._corpus(X, y)
         if corpus.labels is None:
             raise InputError("the sentences have no labels: there is nothing to count")
-        digests, counted = digests_of(corpus, seen_columns(corpus, self._contexts))
-        if not counted.any():
+        columns = seen_columns(corpus, self._contexts)
+        if not corpus.labelled().any():
             raise InputError("no sentence has a label: there is nothing to count")
-        return corpus, digests, counted
+        return corpus, NO_DIGESTS if self.ledger_ is None else digests_of(corpus, columns)
 
     def _open_books(self, digests: Digests) -> None:
         """What a first training has learned: these sentences, and nothing was pruned."""
@@ -222,7 +222,7 @@ class CountedModel(Estimator):
         """What the ledger is to have of some sentences; nothing where there is none."""
         if not self.ledger:
             return NO_DIGESTS
-        return digests_of(corpus, seen_columns(corpus, contexts))[0]
+        return digests_of(corpus, seen_columns(corpus, contexts))
 
     # On disk -----------------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ from corate.counts import LABEL_PAIR, WORD_LABEL, WORD_PAIR, Counts, count
 from corate.empirical_lattice import EmpiricalFactors
 from corate.engines.memory import count_chunks
 from corate.errors import InputError
-from corate.estimator import as_corpus
+from corate.estimator import MOST_SCORES, as_corpus
 from corate.explain import Explanation, explain
 from corate.exponential import ExponentialFactors
 from corate.lattice import Float, Lattice
@@ -38,7 +38,6 @@ MU_GRID = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0)
 
 UNKNOWN = ("mean", "signature", "maxent")
 PAIR = ("label", "word")
-MOST_SCORES = 1 << 22  # of a lattice that is decoded at a time
 C2 = 0.1  # chosen on Brown's held-out sentences
 
 

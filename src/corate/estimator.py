@@ -20,7 +20,7 @@ import numpy as np
 
 from corate import decode, modelfile
 from corate.constraints import Constraints, constrain
-from corate.contexts import Context
+from corate.contexts import Context, parse_all
 from corate.corpus import UNLABELLED, Corpus, token_lists
 from corate.errors import InputError, ModelFileError, NotFittedError
 from corate.features import feature_columns, feature_columns_for, is_features
@@ -29,7 +29,12 @@ from corate.lattice import Lattice
 # Tokens that are decoded at a time: enough to be fast, few enough to keep lattices small.
 BATCH_TOKENS = 100_000
 
+# Scores of a lattice that is decoded at a time, where every label or pair of labels has one.
+MOST_SCORES = 1 << 22
+
 MOST_THREADS = 1024
+
+NUMBERS = ("refuse", "bin")
 
 TAKES_FEATURES = "the model was trained on features: give tokens as dicts or lists of features"
 TAKES_WORDS = "the model looks at words: give tokens as strings, not as dicts or lists of features"
@@ -55,6 +60,7 @@ class Estimator(ABC):
 
     classes_: list[str]
     contexts: Sequence[str] | None
+    numbers: str | None = None  # what to do with features that are numbers; None: it takes words alone
     n_jobs: int
     _contexts: list[Context]  # the templates that the trained model looks at
     _fitted_params: dict[str, Any]  # as they were when the model was trained, whatever is set later
@@ -123,7 +129,22 @@ class Estimator(ABC):
     def _corpus(self, X: Any, y: Any = None) -> Corpus:
         """Sentences in a shape that the model can label."""
         self._check_fitted()
-        return as_corpus(X, y)
+        keys = tuple(sorted({atom.key for c in self._contexts for atom in c.atoms if atom.key is not None}))
+        return as_corpus(X, y, self.numbers, keys)
+
+    def _named_contexts(self, corpus: Corpus) -> list[Context] | None:
+        """The contexts that the user has named, if they fit the tokens; None where none are named."""
+        if self.contexts is None:
+            return None
+        contexts = list(dict.fromkeys(parse_all(self.contexts)))
+        if corpus.keys and not all(context.is_feature for context in contexts):
+            stranger = next(str(context) for context in contexts if not context.is_feature)
+            raise InputError(f"the context {stranger} looks at words, and the tokens are given by features")
+        return contexts
+
+    def _check_numbers(self) -> None:
+        if self.numbers not in NUMBERS:
+            raise InputError(f"numbers={self.numbers!r}: choose from {', '.join(map(repr, NUMBERS))}")
 
     def known_words(self) -> set[str]:
         """The words that training had; none where tokens were given by features."""

@@ -10,7 +10,6 @@ positions. The objective is CRFsuite's, so that numbers compare:
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
@@ -23,15 +22,12 @@ from corate.attributes import Attributes, Sparse
 from corate.contexts import LAFFERTY, Context, default_contexts, parse_all
 from corate.corpus import UNLABELLED, Corpus
 from corate.errors import InputError
-from corate.estimator import Estimator, as_corpus
+from corate.estimator import MOST_SCORES, Estimator, as_corpus
 from corate.explain import Explanation, Reason, runner_up
 from corate.lattice import Float, Ids, Lattice
 from corate.loglinear import Chains, Features, observed, penalised, seen_features
 from corate.modelfile import Contents
-from corate.optimise import Report, Search, minimise
-
-MOST_SCORES = 1 << 22  # of a lattice that is decoded at a time
-NUMBERS = ("refuse", "bin")
+from corate.optimise import TOLERANCE, Report, Search, minimise
 
 Self = TypeVar("Self", bound="FittedModel")
 Weights = Mapping[Any, float]  # by (attribute, label), (attribute, label, label) or ("", label, label)
@@ -50,10 +46,6 @@ class Known(NamedTuple):
 class FittedModel(Estimator):
     """Base of models that are fitted by maximum likelihood with an L2 penalty."""
 
-    c2: float
-    max_iterations: int
-    tolerance: float
-    numbers: str
     initial: Any = None
     all_states = all_transitions = False
     default: tuple[str, ...] = LAFFERTY  # contexts of words
@@ -69,6 +61,22 @@ class FittedModel(Estimator):
     training_log_: list[dict[str, Any]]  # iteration, objective, gradient_norm, seconds; empty after loading
     attributes_: Attributes
     pair_attributes_: Attributes
+
+    def __init__(
+        self,
+        c2: float = 1.0,
+        contexts: Sequence[str] | None = None,
+        max_iterations: int = 1000,
+        tolerance: float = TOLERANCE,
+        numbers: str = "refuse",
+        n_jobs: int = 1,
+    ) -> None:
+        self.c2 = c2
+        self.contexts = contexts
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.numbers = numbers
+        self.n_jobs = n_jobs
 
     # Training ----------------------------------------------------------------------------------------
 
@@ -112,9 +120,9 @@ class FittedModel(Estimator):
         chains, labels = self._framed(*labelled_chains(corpus, labels, states, pairs), len(classes))
         return Known(contexts, classes, known_words(corpus), attributes, pair_attributes), chains, labels
 
-    @abstractmethod
     def _pieces(self, chains: Chains) -> Chains:
-        """The chains over which the likelihood is normalised."""
+        """The chains over which the likelihood is normalised: whole sentences, unless a model has others."""
+        return chains
 
     def _split(self, contexts: Sequence[Context]) -> tuple[list[Context], list[Context]]:
         """Contexts of single labels, and those of label pairs."""
@@ -130,12 +138,9 @@ class FittedModel(Estimator):
         return minimise(likelihood, start, search, type(self).__name__)
 
     def _templates(self, corpus: Corpus) -> list[Context]:
-        if self.contexts is not None:
-            contexts = list(dict.fromkeys(parse_all(self.contexts)))
-            if corpus.keys and not all(context.is_feature for context in contexts):
-                stranger = next(str(context) for context in contexts if not context.is_feature)
-                raise InputError(f"the context {stranger} looks at words, and tokens are given by features")
-            return contexts
+        named = self._named_contexts(corpus)
+        if named is not None:
+            return named
         if corpus.keys:
             return default_contexts(corpus)
         return parse_all([*self.default, *(f"col{k}" for k in range(2, len(corpus.columns) + 1))])
@@ -164,11 +169,6 @@ class FittedModel(Estimator):
         states, pairs = self.attributes_.names(), self.pair_attributes_.names()
         names = feature_names(self.features_, states, pairs, classes)
         return dict(zip(names, self.weights_.tolist(), strict=True))
-
-    def _corpus(self, X: Any, y: Any = None) -> Corpus:
-        self._check_fitted()
-        keys = tuple(sorted({atom.key for c in self._contexts for atom in c.atoms if atom.key is not None}))
-        return as_corpus(X, y, self.numbers, keys)
 
     def _chains(self, corpus: Corpus) -> Chains:
         return Chains.of(
@@ -216,8 +216,7 @@ class FittedModel(Estimator):
         check_whole("max_iterations", self.max_iterations)
         if not isinstance(self.tolerance, (int, float, np.number)) or not 0 <= self.tolerance < 1:
             raise InputError(f"tolerance={self.tolerance!r}: give a number from 0 to 1, such as 1e-5")
-        if self.numbers not in NUMBERS:
-            raise InputError(f"numbers={self.numbers!r}: choose from {', '.join(map(repr, NUMBERS))}")
+        self._check_numbers()
         if self.contexts is not None:
             parse_all(self.contexts)
         self._n_threads()

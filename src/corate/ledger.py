@@ -79,8 +79,8 @@ class Ledger:
         return isinstance(other, Ledger) and np.array_equal(self.digests, other.digests)
 
 
-def digests_of(corpus: Corpus, columns: Sequence[Column]) -> tuple[Digests, Mask]:
-    """Digests of the sentences that have a label somewhere, by these columns; and which those are."""
+def digests_of(corpus: Corpus, columns: Sequence[Column]) -> Digests:
+    """Digests of the sentences that have a label somewhere, by these columns."""
     assert corpus.labels is not None
     counted = corpus.labelled()
     parts = [(column.codes, _values(column)) for column in (*columns, corpus.labels)]
@@ -96,7 +96,7 @@ def digests_of(corpus: Corpus, columns: Sequence[Column]) -> tuple[Digests, Mask
             bounds = ((corpus.offsets[first : last + 1] - a) * width).tolist()
             yield from (data[c:d] for (c, d) in compress(pairwise(bounds), counted[first:last].tolist()))
 
-    return _digests(sentences()), counted
+    return _digests(sentences())
 
 
 def _values(column: Column) -> npt.NDArray[np.int64]:

@@ -85,6 +85,12 @@ def write_to(file: BinaryIO, contents: Contents) -> None:
     write_archive(file, {MANIFEST: [_json(manifest)], **members})
 
 
+def to_bytes(contents: Contents) -> bytes:
+    file = io.BytesIO()
+    write_to(file, contents)
+    return file.getvalue()
+
+
 def write_archive(file: BinaryIO, members: Mapping[str, Member]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, pieces in members.items():

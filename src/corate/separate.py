@@ -33,7 +33,7 @@ from corate.fitted import (
 from corate.lattice import Float, Lattice
 from corate.loglinear import Chains, Features, observed, penalised, seen_features, state_scores
 from corate.modelfile import Contents
-from corate.optimise import TOLERANCE, Report, Search, minimise
+from corate.optimise import Report, Search, minimise
 from corate.pieces import distinct_edges, edge_chains, single_positions
 
 
@@ -55,22 +55,6 @@ class SeparateCRF(FittedModel):
 
     default = ("bias", *LAFFERTY)
     sides = 2
-
-    def __init__(
-        self,
-        c2: float = 1.0,
-        contexts: Sequence[str] | None = None,
-        max_iterations: int = 1000,
-        tolerance: float = TOLERANCE,
-        numbers: str = "refuse",
-        n_jobs: int = 1,
-    ) -> None:
-        self.c2 = c2
-        self.contexts = contexts
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.numbers = numbers
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None, progress: Report | None = None) -> SeparateCRF:
         """Fit u, then v; `training_log_` and `progress` have the one after the other."""
@@ -99,9 +83,6 @@ class SeparateCRF(FittedModel):
     def _fit_factor(self, features: Features, pieces: Chains, seen: Float, search: Search) -> Float:
         likelihood = penalised(features, pieces, seen, self.c2, self._n_threads())
         return minimise(likelihood, np.zeros(len(features)), search, type(self).__name__)
-
-    def _pieces(self, chains: Chains) -> Chains:
-        raise NotImplementedError  # two factors have two kinds of pieces
 
     # Decoding ----------------------------------------------------------------------------------------
 

@@ -32,7 +32,6 @@ from corate.tagger_lattice import MOST_VALUES, Weights, candidates, mean_weights
 from corate.tagger_scores import Scorer
 
 WEIGHTS = ("fitted", "fixed")
-NUMBERS = ("refuse", "bin")
 MOST_WEIGHT = 1000  # of an exponent; those of a fit are below 10
 NOTHING = "\U0010ffff"  # a value that no column has: not a character
 LABELS_ALONE = (LABEL, FIRST_LABEL, LAST_LABEL, LABEL_PAIR, LABEL_TRIPLE)
@@ -88,7 +87,7 @@ class Tagger(CountedModel):
         """Count the events of labelled sentences, and fit the weights if they are to be fitted."""
         self._check_params()
         corpus = as_corpus(X, y, self.numbers)
-        contexts = self._templates(corpus)
+        contexts = self._named_contexts(corpus) or default_contexts(corpus)
         events = Events(corpus, _tables_of(contexts))
         counts = events.count()
         if not counts.n_tokens:
@@ -115,7 +114,7 @@ class Tagger(CountedModel):
         The model keeps no text: after many updates, give it much of what it was taught. With all of it, in
         the order of training, the model becomes the one that `fit` would make.
         """
-        corpus, digests, _ = self._batch(X, y)
+        corpus, digests = self._batch(X, y)
         if self._fitted_params["weights"] != "fitted":
             raise InputError("the model has fixed weights: there is nothing to fit")
         if self.pruned_:
@@ -128,15 +127,6 @@ class Tagger(CountedModel):
         self._rates = rates = Rates(self.counts_, self._contexts)
         self.weights_ = fitting.fit(events, rates, self._n_threads(), progress)
         return self
-
-    def _templates(self, corpus: Corpus) -> list[Context]:
-        if self.contexts is None:
-            return default_contexts(corpus)
-        contexts = list(dict.fromkeys(parse_all(self.contexts)))
-        if corpus.keys and not all(context.is_feature for context in contexts):
-            stranger = next(str(context) for context in contexts if not context.is_feature)
-            raise InputError(f"the context {stranger} looks at words, and the tokens are given by features")
-        return contexts
 
     def _settle(self, rates: Rates, contexts: Sequence[Context], weights: Weights) -> None:
         self.counts_ = rates.counts
@@ -198,11 +188,6 @@ class Tagger(CountedModel):
             self._rates = Rates(self.counts_, self._contexts)
         return self._rates
 
-    def _corpus(self, X: Any, y: Any = None) -> Corpus:
-        self._check_fitted()
-        keys = tuple(sorted({atom.key for c in self._contexts for atom in c.atoms if atom.key is not None}))
-        return as_corpus(X, y, self.numbers, keys)
-
     def _lattice(self, corpus: Corpus) -> Lattice:
         return self._scorer().lattice(corpus, self._n_threads())
 
@@ -248,8 +233,7 @@ class Tagger(CountedModel):
     def _check_params(self) -> None:
         if self.weights not in WEIGHTS:
             raise InputError(f"weights={self.weights!r}: choose from {', '.join(map(repr, WEIGHTS))}")
-        if self.numbers not in NUMBERS:
-            raise InputError(f"numbers={self.numbers!r}: choose from {', '.join(map(repr, NUMBERS))}")
+        self._check_numbers()
         if self.contexts is not None and all(context.pair for context in parse_all(self.contexts)):
             raise InputError(
                 "contexts is empty, or has none but those of label pairs: name at least one other"

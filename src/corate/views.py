@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from corate._native import HAS_KERNELS
 from corate.contexts import AFFIX, SHAPE_LENGTH, Views, kind
+from corate.corpus import letters_of
 
 if HAS_KERNELS:
     from corate._native import kernels
@@ -111,7 +112,7 @@ class WordViews:
         if text.count(MARK) >= max(1, len(self.words)) or any(letter in text for letter in UNUSUAL[1:]):
             return None
         letters, starts = _end_to_end(self.words)
-        return letters, _letters(text.lower()), _letters(text.translate(KINDS)), starts
+        return letters, letters_of(text.lower()), letters_of(text.translate(KINDS)), starts
 
 
 def _native(name: str) -> tuple[int, int] | None:
@@ -122,12 +123,8 @@ def _native(name: str) -> tuple[int, int] | None:
     return (NATIVE[name], SHAPE_LENGTH) if name in NATIVE else None
 
 
-def _letters(text: str) -> npt.NDArray[np.uint32]:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32, copy=False)
-
-
 def _end_to_end(words: Sequence[str]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
     """The letters of all words, and where each begins."""
     starts = np.zeros(len(words) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, words), np.int64, len(words)) + 1, out=starts[1:])
-    return _letters(MARK.join(words)), starts
+    return letters_of(MARK.join(words)), starts

@@ -66,19 +66,11 @@ class LinearChainCRF(FittedModel):
         n_jobs: int = 1,
     ) -> None:
         self.algorithm = algorithm
-        self.c2 = c2
-        self.contexts = contexts
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
+        super().__init__(c2, contexts, max_iterations, tolerance, numbers, n_jobs)
         self.all_states = all_states
         self.all_transitions = all_transitions
         self.label_pairs = label_pairs
         self.initial = initial
-        self.numbers = numbers
-        self.n_jobs = n_jobs
-
-    def _pieces(self, chains: Chains) -> Chains:
-        return chains
 
     def _search(self, features: Features, chains: Chains, labels: Ids, start: Float, search: Search) -> Float:
         if self.algorithm == "lbfgs":

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from corate.contexts import LAFFERTY
 from corate.errors import InputError
 from corate.fitted import FittedModel
 from corate.loglinear import Chains
-from corate.optimise import TOLERANCE
 from corate.pieces import single_positions
 
 
@@ -29,22 +26,6 @@ class MaxEntClassifier(FittedModel):
 
     default = ("bias", *LAFFERTY)  # nothing else tells frequent labels from rare ones
     label_pairs = False
-
-    def __init__(
-        self,
-        c2: float = 1.0,
-        contexts: Sequence[str] | None = None,
-        max_iterations: int = 1000,
-        tolerance: float = TOLERANCE,
-        numbers: str = "refuse",
-        n_jobs: int = 1,
-    ) -> None:
-        self.c2 = c2
-        self.contexts = contexts
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.numbers = numbers
-        self.n_jobs = n_jobs
 
     def _pieces(self, chains: Chains) -> Chains:
         if len(chains.pairs.ids):

@@ -22,8 +22,9 @@ from corate.attributes import Sparse
 from corate.contexts import Context
 from corate.corpus import Corpus
 from corate.errors import InputError
+from corate.estimator import MOST_SCORES
 from corate.factors import LOG_ZERO
-from corate.fitted import MOST_SCORES, FittedModel
+from corate.fitted import FittedModel
 from corate.lattice import Float, Ids, Lattice, offsets_of, ragged_arange
 from corate.loglinear import Chains, Features, observed, penalised
 from corate.optimise import TOLERANCE, Search, minimise
@@ -64,12 +65,7 @@ class MEMM(FittedModel):
         n_jobs: int = 1,
     ) -> None:
         self.models = models
-        self.c2 = c2
-        self.contexts = contexts
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.numbers = numbers
-        self.n_jobs = n_jobs
+        super().__init__(c2, contexts, max_iterations, tolerance, numbers, n_jobs)
 
     def _split(self, contexts: Sequence[Context]) -> tuple[list[Context], list[Context]]:
         """In models of their own every context is one of label pairs; in a shared one, none is."""
@@ -128,9 +124,6 @@ class MEMM(FittedModel):
         seen = observed(features, chains, labels)
         likelihood = penalised(local, pieces, seen, self.c2, self._n_threads())
         return minimise(likelihood, start, search, type(self).__name__)
-
-    def _pieces(self, chains: Chains) -> Chains:
-        raise NotImplementedError  # `_search` needs the labels too
 
     def _successors(self, features: Features) -> npt.NDArray[np.bool_]:
         """Which labels may follow each label, and the start."""

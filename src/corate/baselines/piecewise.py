@@ -47,14 +47,9 @@ class PiecewiseCRF(FittedModel):
         numbers: str = "refuse",
         n_jobs: int = 1,
     ) -> None:
-        self.c2 = c2
-        self.contexts = contexts
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
+        super().__init__(c2, contexts, max_iterations, tolerance, numbers, n_jobs)
         self.all_states = all_states
         self.all_transitions = all_transitions
-        self.numbers = numbers
-        self.n_jobs = n_jobs
 
     def _pieces(self, chains: Chains) -> Chains:
         """First positions are chains of one; edges of two, with no attribute at the left; each once."""

@@ -9,10 +9,9 @@ from __future__ import annotations
 from itertools import accumulate, chain, pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from corate._native import HAS_KERNELS
-from corate.corpus import Column, Corpus
+from corate.corpus import Column, Corpus, letters_of
 
 if HAS_KERNELS:
     from corate._native import kernels
@@ -56,7 +55,7 @@ class PlainRows:
     def read(self, lines: list[str]) -> bool:
         """Take in lines of which the last is empty; False, and nothing is taken in, if one is not plain."""
         if self._native:
-            return self._cells.read(_letters("\n".join(lines)), _letters(DOCSTART))
+            return self._cells.read(letters_of("\n".join(lines)), letters_of(DOCSTART))
         columns = plain_columns(list(filter(None, lines)), self._width, self._separator)
         if columns is None or not all(map(str.strip, chain.from_iterable(columns))):
             return False
@@ -83,7 +82,3 @@ class PlainRows:
         codes = np.empty(self.n_tokens, np.int32)
         values = self._cells.column(k, codes).decode("utf-32-le", "surrogatepass")
         return Column(codes, values.split("\0") if len(codes) else [])
-
-
-def _letters(text: str) -> npt.NDArray[np.uint32]:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32, copy=False)
