@@ -21,7 +21,7 @@ from corate.lattice import Lattice, offsets_of, owners
 from corate.rates import Rates, table_of
 from corate.second_order import edge_ends, keep, max_marginals, triple_ends, triple_offsets
 from corate.tagger import LABELS_ALONE
-from corate.tagger_lattice import Rows, evidence, triple_rates
+from corate.tagger_lattice import Rows, Weights, evidence, triple_rates
 
 KERNELS = ["native", "numpy"]
 X, Y = load_sample()
@@ -250,16 +250,62 @@ def test_rates_of_pairs_and_triples(rates: tuple[Rates, Rates]) -> None:
         np.empty(0),
     )
     x = keep(x, np.ones(len(rows.labels), bool))
-    fast, slow = (r.pair_rates(corpus, x, 2, kernel) for r, kernel in zip(rates, KERNELS, strict=True))
-    assert fast.shape == (len(x.edge_scores), 3)
-    assert (np.abs(fast).max(axis=0) > 0.1).all()
-    np.testing.assert_allclose(fast, slow, atol=1e-5)
+    single = np.repeat(np.diff(x.edges) == 1, np.diff(x.edges))
+    for skip in (False, True):
+        fast, slow = (
+            r.pair_rates(corpus, x, skip, 2, kernel) for r, kernel in zip(rates, KERNELS, strict=True)
+        )
+        assert fast.shape == (len(x.edge_scores), 3)
+        assert (np.abs(fast).max(axis=0) > 0.1).all()
+        assert fast[single].any() != skip
+        np.testing.assert_allclose(fast, slow, atol=1e-5)
     places = triple_offsets(x)
     of_triples = [
         triple_rates(x, places, r.triple, 2, kernel) for r, kernel in zip(rates, KERNELS, strict=True)
     ]
     assert np.abs(of_triples[0]).max() > 0.1
     np.testing.assert_allclose(of_triples[0], of_triples[1], atol=1e-12)
+
+
+@pytest.mark.parametrize("n_finer", [3, 60])
+def test_contexts_with_few_and_with_many_labels(n_finer: int) -> None:
+    """The kernels look labels up in other ways where a context was seen with many."""
+    names = [
+        [f"{y}{sum(map(ord, word)) % n_finer}" for word, y in zip(*s, strict=True)]
+        for s in zip(X, Y, strict=True)
+    ]
+    corpus = Corpus.from_sequences(X[:300], names[:300])
+    contexts = parse_all(
+        ["shape", "tail1", "tail2", "word", "word-1", "tail1-1,tail1", "pair:shape", "pair:word"]
+    )
+    events = Events(corpus, [*LABELS_ALONE, *map(table_of, contexts)])
+    whole, part = Rates(events.count(), contexts), events.count(100, 160)
+    n_labels_of = np.concatenate(
+        [np.diff(whole.tables(group).first_row) for group in (whole.alone, whole.around)]
+    )
+    assert {n_labels_of.min() < 9, (n_labels_of == 12).any(), n_labels_of.max() > 32} == {True}
+    cases = (
+        (whole, whole),
+        (Rates(whole.counts, contexts, part, whole), Rates(whole.counts.without(part), contexts)),
+    )
+    asked = Corpus.from_sequences(X[90:170], names[90:170])
+    assert asked.labels is not None
+    gold = asked.labels.encode(whole.counts.labels)
+    for both in cases:
+        fast, slow = (
+            evidence(r, asked, 2, gold, kernel=kernel) for r, kernel in zip(both, KERNELS, strict=True)
+        )
+        assert_same_rows(fast.kinds, slow.kinds)
+        assert_same_rows(fast.tokens, slow.tokens)
+        lattice = fast.lattice(Weights.fixed(whole))
+        x = keep(lattice, np.ones(len(lattice.labels), bool))
+        pairs = [r.pair_rates(asked, x, kernel=kernel) for r, kernel in zip(both, KERNELS, strict=True)]
+        np.testing.assert_allclose(pairs[0], pairs[1], atol=1e-5)
+        triples = [
+            triple_rates(x, triple_offsets(x), r.triple, kernel=kernel)
+            for r, kernel in zip(both, KERNELS, strict=True)
+        ]
+        np.testing.assert_allclose(triples[0], triples[1], atol=1e-12)
 
 
 def test_weighing(rates: tuple[Rates, Rates]) -> None:

@@ -313,7 +313,7 @@ def assert_reasons_add_up(tagger: Tagger, sentences: Sequence[Sequence[object]])
         total = sum(reason.score for token in explained for reason in token.reasons)
         corpus = tagger._corpus([tokens])
         lattice = evidence(rates, corpus, everything=True).lattice(tagger.weights_)
-        refined = refine(lattice, rates, tagger.weights_, corpus)
+        refined = refine(lattice, rates, tagger.weights_, corpus, everything=True)
         assert total == pytest.approx(decode.viterbi(refined).scores[0], abs=1e-4)
         assert [token.label for token in explained] == tagger.predict([tokens])[0]
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from corate.contexts import view
+from corate.corpus import Column, Corpus
 from corate.formats.plain import PlainRows
 from corate.views import UNUSUAL, VocabularyIds, WordViews
 
@@ -29,6 +31,28 @@ def test_many_words_at_once(name: str, many: list[str], known: list[str]) -> Non
         values, ids = WordViews(many).distinct(name, kernel)
         assert values == sorted({*expected})
         assert [values[i] for i in ids.tolist()] == expected
+
+
+@given(st.lists(st.lists(words | st.just("a")) | st.tuples(words, words)))
+def test_strings_are_numbered_as_they_come(sentences: list[list[str]]) -> None:
+    fast, slow = Column.from_lists(sentences), Column.from_lists(sentences, "numpy")
+    assert fast is not None
+    assert slow is not None
+    assert fast.values == slow.values == list(dict.fromkeys(chain.from_iterable(sentences)))
+    assert fast.codes.tolist() == slow.codes.tolist()
+    corpus = Corpus.from_token_lists(sentences)
+    for kernel in (None, "numpy"):
+        assert corpus.split(fast.codes, fast.values, kernel) == list(map(list, sentences))
+
+
+class Word(str):
+    pass
+
+
+@pytest.mark.parametrize("token", [1, b"a", None, ("a",), Word("a")])
+def test_tokens_that_are_no_plain_strings(token: object) -> None:
+    for kernel in (None, "numpy"):
+        assert Column.from_lists([["a"], ["b", token]], kernel) is None
 
 
 def test_values_are_added_to_a_vocabulary() -> None:

@@ -20,7 +20,11 @@ from typing import Any, Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
+from corate._native import HAS_KERNELS
 from corate.errors import InputError
+
+if HAS_KERNELS:
+    from corate._native import kernels
 
 Codes = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
@@ -47,6 +51,16 @@ class Column:
         values = list(dict.fromkeys(strings))
         index = dict(zip(values, range(len(values)), strict=True))
         return cls(np.fromiter(map(index.__getitem__, strings), np.int32, len(strings)), values)
+
+    @classmethod
+    def from_lists(cls, parts: Sequence[Sequence[Any]], kernel: str | None = None) -> Column | None:
+        """Strings of all the lists end to end; None where one of them is something else."""
+        if HAS_KERNELS and kernel != "numpy":
+            codes = np.empty(sum(map(len, parts)), np.int32)
+            values = kernels.number_strings(list(parts), codes)
+            return None if values is None else cls(codes, values)
+        strings = list(chain.from_iterable(parts))
+        return cls.from_strings(strings) if {*map(type, strings)} <= {str} else None
 
     @classmethod
     def join(cls, parts: Sequence[Column]) -> Column:
@@ -135,11 +149,8 @@ class Corpus:
         cls, sentences: Sequence[Sequence[Any]], y: Iterable[Sequence[str | None]] | None = None
     ) -> Corpus:
         """As `from_sequences`, of what `token_lists` has looked at."""
-        tokens = list(chain.from_iterable(sentences))
-        columns: list[Sequence[str]] = [tokens]
-        if not {*map(type, tokens)} <= {str}:  # a quick look first: most tokens are plain strings
-            columns = _columns(sentences)
-        made = list(map(Column.from_strings, columns))
+        plain = Column.from_lists(sentences)
+        made = [plain] if plain is not None else list(map(Column.from_strings, _columns(sentences)))
         if any("\0" in "".join(column.values) for column in made):
             raise InputError("a word has the NUL character: no text has it, and it has a meaning here")
         return cls.from_columns(made, sentences, y)
@@ -181,8 +192,12 @@ class Corpus:
         n_columns = number - 1 if number > 0 else len(self.columns) + 1 + number
         return replace(self, columns=self.columns[: max(1, n_columns)])
 
-    def split(self, codes: npt.NDArray[np.int32], values: Sequence[str]) -> list[list[str]]:
+    def split(
+        self, codes: npt.NDArray[np.int32], values: Sequence[str], kernel: str | None = None
+    ) -> list[list[str]]:
         """One string per token, cut into sentences: `values[codes[t]]`."""
+        if HAS_KERNELS and kernel != "numpy":
+            return kernels.strings_of(tuple(values), codes, self.offsets)
         strings = list(map(values.__getitem__, codes.tolist()))
         return [strings[a:b] for a, b in self.spans()]
 

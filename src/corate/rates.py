@@ -454,8 +454,17 @@ class Rates:
 
     # Labels ------------------------------------------------------------------------------------------
 
-    def pair_rates(self, corpus: Corpus, x: Lattice, n_threads: int = 1, kernel: str | None = None) -> Float:
-        """edges × pair contexts: log CR(y; y′ | f) − log CR(y; y′); every edge of the lattice has a block."""
+    def pair_rates(
+        self,
+        corpus: Corpus,
+        x: Lattice,
+        skip_single: bool = False,
+        n_threads: int = 1,
+        kernel: str | None = None,
+    ) -> Float:
+        """edges × pair contexts: log CR(y; y′ | f) − log CR(y; y′); every edge of the lattice has a block.
+
+        With `skip_single` edges without a rival get zeros."""
         group = self.of_pairs
         rates = np.zeros((len(x.edge_scores), len(group.contexts)))
         if not group.contexts:
@@ -463,14 +472,14 @@ class Rates:
         if HAS_KERNELS and kernel != "numpy":
             kernels.pair_rates(
                 *self.native(group), *group.layout(), *self.tokens(group, corpus), x.sentences, x.positions,
-                x.labels, x.edges, self.prior, self.pair, ALPHA, rates.reshape(-1), n_threads,
+                x.labels, x.edges, self.prior, self.pair, ALPHA, skip_single, rates.reshape(-1), n_threads,
             )  # fmt: skip
             return rates
         queries = self.queries(group, corpus)
         for j, (context, widths) in enumerate(zip(group.contexts, group.widths, strict=True)):
             table = self._table(table_of(context))
             key = pack(table.ids.T[:-2], widths)
-            for i in np.flatnonzero(np.diff(x.edges)).tolist():
+            for i in np.flatnonzero(np.diff(x.edges) > skip_single).tolist():
                 rows = slice(*np.searchsorted(key, [queries[j, i], queries[j, i] + 1]).tolist())
                 n = np.zeros((self.n_labels, self.n_labels))
                 n[table.ids[rows, -2], table.ids[rows, -1]] = table.n[rows]
@@ -530,8 +539,6 @@ class Triples:
         starts = starts_of_runs(key)
         self.n_labels = n_labels
         self.pair_keys: Int = key[starts]
-        self._first_pair: Int = np.searchsorted(self.pair_keys, np.arange(n_labels + 1) * n_labels)
-        self._seconds: Ids = (self.pair_keys % n_labels).astype(np.int32)
         self.first_row: Int = np.append(starts, len(key))
         self.row_labels: Ids = np.ascontiguousarray(table.field(2))
         n_rows = np.diff(self.first_row)
@@ -544,9 +551,17 @@ class Triples:
         self.row_rates: Float = np.log(prob) - log_after
         self.unseen: Float = np.log(a / (total + a))
 
-    def arrays(self) -> tuple[Int, Ids, Int, Ids, Float, Float]:
-        """As the kernel reads them: the second labels of each first one, and rows of each such pair."""
-        return self._first_pair, self._seconds, self.first_row, self.row_labels, self.row_rates, self.unseen
+    def arrays(self) -> tuple[int, Int, Float, Int, Ids, Float]:
+        """As the kernel reads them: pairs of labels with what holds for third ones never seen, and rows."""
+        return self.n_labels, self.pair_keys, self.unseen, self.first_row, self.row_labels, self.row_rates
+
+    @cached_property
+    def native(self) -> kernels.TripleRates:
+        return kernels.TripleRates(*self.arrays())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies: what can be made anew is left out."""
+        return {name: value for name, value in self.__dict__.items() if name != "native"}
 
     def rates(self, first: Ids, middle: Ids, last: Ids) -> Float:
         """log CR of given triples; 0 after a pair that training never saw."""

@@ -257,12 +257,22 @@ class Evidence:
         )
 
 
-def refine(lattice: Lattice, rates: Rates, weights: Weights, corpus: Corpus, n_threads: int = 1) -> Lattice:
+def refine(
+    lattice: Lattice,
+    rates: Rates,
+    weights: Weights,
+    corpus: Corpus,
+    n_threads: int = 1,
+    everything: bool = False,
+) -> Lattice:
     """Of the candidates whose best sequence is within a margin of the best one, the lattice of the second
-    order, with what contexts say of pairs of labels."""
+    order, with what contexts say of pairs of labels.
+
+    Unless `everything` is asked for, contexts are looked at where a pair has rivals.
+    """
     kept = keep(lattice, max_marginals(lattice, n_threads) >= -PATH_MARGIN)
     if len(weights.pairs):
-        kept.edge_scores[:] += rates.pair_rates(corpus, kept, n_threads) @ weights.pairs
+        kept.edge_scores[:] += rates.pair_rates(corpus, kept, not everything, n_threads) @ weights.pairs
     triples = triple_offsets(kept)
     scores = weights.triple * triple_rates(kept, triples, rates.triple, n_threads)
     return replace(kept, triples=triples, triple_scores=scores)
@@ -274,7 +284,7 @@ def triple_rates(
     """log CR(y; y″ | y′) of every triple of candidates."""
     if HAS_KERNELS and kernel != "numpy":
         rates = np.empty(int(triples[-1]))
-        kernels.triple_rates(x.sentences, x.positions, x.labels, triples, *triple.arrays(), rates, n_threads)
+        triple.native(x.sentences, x.positions, x.labels, triples, rates, n_threads)
         return rates
     return triple.rates(*(x.labels[end] for end in triple_ends(x, triples)))
 

@@ -74,15 +74,15 @@ class Scorer:
         if not HAS_KERNELS or kernel == "numpy":
             shown = evidence(self.rates, corpus, weights=self.weights, everything=False, kernel=kernel)
             return shown.lattice(self.weights)
+        around = self.rates.around
+        tokens = self.rates.tokens(around, corpus)  # first: rates remember the views of one column at a time
         kinds, kind_of = self._kinds(corpus, n_threads)
         positions = offsets_of(kinds.width[kind_of])
         labels, scores = np.empty(positions[-1], np.int32), np.empty(positions[-1])
-        around = self.rates.around
         kernels.score_tokens(
-            self.rates.native(around)[0], *self._layout, *self.rates.tokens(around, corpus), corpus.offsets,
-            kinds.first, kinds.labels, kinds.scores, kinds.prob.reshape(-1), kind_of, positions,
-            self.rates.prior, self.rates.log_prior, ALPHA, self._by_bucket, self._by_label, self._start,
-            self._end, labels, scores, n_threads,
+            self.rates.native(around)[0], *self._layout, *tokens, corpus.offsets, kinds.first, kinds.labels,
+            kinds.scores, kinds.prob.reshape(-1), kind_of, positions, self.rates.prior, self.rates.log_prior,
+            ALPHA, self._by_bucket, self._by_label, self._start, self._end, labels, scores, n_threads,
         )  # fmt: skip
         no_edges = np.zeros(len(positions), np.int64)
         return Lattice(corpus.offsets, positions, labels, scores, self._pair, no_edges, np.empty(0))

@@ -7,6 +7,7 @@ around them, are left to Python: `contexts.Views`.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import repeat
@@ -32,13 +33,18 @@ UNUSUAL = (MARK, "Σ", "İ")
 NATIVE = {"word": 0, "lower": 1, "prefix": 2, "suffix": 3, "tail": 4, "shape": 5}  # as in views.h
 
 
-class _Kinds(dict[int, str]):
-    def __missing__(self, code: int) -> str:
-        self[code] = kind(chr(code))
-        return self[code]
+KINDS = np.zeros(sys.maxunicode + 1, np.uint32)  # of the letters that were met; MARK counts as one
+KINDS[ord(MARK)] = 1
 
 
-KINDS = _Kinds()
+def kinds_of(letters: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """The kind of each letter. Memory is taken for those only that are in use."""
+    kinds = KINDS[letters]
+    if not kinds.all():
+        for code in np.unique(letters[kinds == 0]).tolist():
+            KINDS[code] = ord(kind(chr(code)))
+        kinds = KINDS[letters]
+    return kinds
 
 
 class VocabularyIds:
@@ -112,7 +118,7 @@ class WordViews:
         if text.count(MARK) >= max(1, len(self.words)) or any(letter in text for letter in UNUSUAL[1:]):
             return None
         letters, starts = _end_to_end(self.words)
-        return letters, letters_of(text.lower()), letters_of(text.translate(KINDS)), starts
+        return letters, letters_of(text.lower()), kinds_of(letters), starts
 
 
 def _native(name: str) -> tuple[int, int] | None:

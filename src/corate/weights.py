@@ -105,7 +105,7 @@ def _fold(events: Events, rates: Rates, first: int, last: int, start: Weights, n
     left = np.flatnonzero(~sample.begins()[1:])
     triple = triple_rates(lattice, lattice.triples, others.triple, n_threads)
     ends = triple_ends(lattice, lattice.triples)
-    pairs = others.pair_rates(sample, lattice, n_threads)
+    pairs = others.pair_rates(sample, lattice, True, n_threads)
     is_right = np.zeros(len(labels), bool)
     is_right[right] = True
     edge_left, edge_right, _ = edge_ends(lattice.sentences, lattice.positions)

@@ -15,6 +15,21 @@ class Tables:
     def rows(self, table: int, key: int, /) -> list[tuple[int, int]]: ...
     def add(self, table: int, ids: I32, counts: I64, bits: list[int], /) -> None: ...
 
+class TripleRates:
+    def __init__(
+        self,
+        n_labels: int,
+        pairs: I64,
+        unseen: F64,
+        first_row: I64,
+        row_labels: I32,
+        row_rates: F64,
+        /,
+    ) -> None: ...
+    def __call__(
+        self, sentences: I64, positions: I64, labels: I32, triples: I64, out: F64, n_threads: int, /
+    ) -> None: ...
+
 class Cells:
     def __init__(self, n_columns: int, separator: int, /) -> None: ...
     def read(self, text: U32, forbidden: U32, /) -> bool: ...
@@ -34,6 +49,8 @@ class Vocabulary:
 def distinct_views(
     text: U32, lower: U32, kinds: U32, first: I64, view: int, length: int, ids: I32, /
 ) -> bytes: ...
+def number_strings(parts: list[Any], codes: I32, /) -> list[str] | None: ...
+def strings_of(values: tuple[str, ...], codes: I32, offsets: I64, /) -> list[list[str]]: ...
 def check_rows(table: I32, highest: I32, /) -> bool: ...
 def find_rows(table: I32, sought: I32, places: I64, found: npt.NDArray[np.uint8], /) -> None: ...
 def insert_rows(
@@ -86,21 +103,6 @@ def edge_blocks(
     pair: F64,
     edges: I64,
     edge_scores: F64,
-    /,
-) -> None: ...
-def triple_rates(
-    sentences: I64,
-    positions: I64,
-    labels: I32,
-    triples: I64,
-    first_pair: I64,
-    seconds: I32,
-    first_row: I64,
-    row_labels: I32,
-    row_rates: F64,
-    unseen: F64,
-    out: F64,
-    n_threads: int,
     /,
 ) -> None: ...
 def viterbi2(

@@ -280,7 +280,7 @@ void bind_rates(nb::module_ &m) {
         });
     });
 
-    m.def("pair_rates", [](const Tables &tables, const Tables *without, In<int32_t> first_atom, In<int32_t> views, In<int32_t> offsets, In<int32_t> bits, In<int32_t> parents, In<int64_t> first_id, In<int32_t> ids, In<int32_t> columns, In<int32_t> outside, Codes codes, In<int64_t> sentences, In<int64_t> positions, In<int32_t> labels, In<int64_t> edges, In<double> prior, Matrix pair, double alpha, Out<double> rates, int n_threads) {
+    m.def("pair_rates", [](const Tables &tables, const Tables *without, In<int32_t> first_atom, In<int32_t> views, In<int32_t> offsets, In<int32_t> bits, In<int32_t> parents, In<int64_t> first_id, In<int32_t> ids, In<int32_t> columns, In<int32_t> outside, Codes codes, In<int64_t> sentences, In<int64_t> positions, In<int32_t> labels, In<int64_t> edges, In<double> prior, Matrix pair, double alpha, bool skip_single, Out<double> rates, int n_threads) {
         const Tokens tokens = tokens_of(first_id, ids, columns, outside, codes);
         const Contexts contexts = contexts_of(first_atom, views, offsets, bits, parents, 0, tables.n_tables(), int64_t(columns.size()));
         require(!without || without->n_tables() == tables.n_tables(), "as many tables to subtract are needed");
@@ -306,7 +306,7 @@ void bind_rates(nb::module_ &m) {
             r.prior = prior.data(), r.pair = pair.data(), r.n_labels = n_labels, r.alpha = alpha;
             kernel.which.clear();
             for (int64_t i = x.sentences[s] + 1; i < x.sentences[s + 1]; ++i)
-                if (x.edges[i + 1] > x.edges[i]) kernel.which.push_back(i);
+                if (x.edges[i + 1] - x.edges[i] > skip_single) kernel.which.push_back(i);
             r.look_up(kernel.which.data(), int64_t(kernel.which.size()), x.sentences[s], x.sentences[s + 1]);
             for (size_t t = 0; t < kernel.which.size(); ++t) {
                 const int64_t i = kernel.which[t];
@@ -314,7 +314,7 @@ void bind_rates(nb::module_ &m) {
                   rates.data() + x.edges[i] * contexts.n_contexts);
             }
         });
-    }, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+    }, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
 
     m.def("weigh", [](In<float> rates, In<int8_t> buckets, In<int64_t> positions, In<int32_t> labels,
                       Matrix by_bucket, Matrix by_label, bool skip_single, Out<double> scores) {

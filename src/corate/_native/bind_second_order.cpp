@@ -3,6 +3,12 @@
 #include "bindings.h"
 #include "second_order.h"
 
+namespace {
+
+template <class T> std::vector<T> copy(In<T> array) { return {array.data(), array.data() + array.size()}; }
+
+} // namespace
+
 void bind_second_order(nb::module_ &m) {
     m.def("max_marginals", [](In<int64_t> sentences, In<int64_t> positions, In<int32_t> labels, In<double> scores,
                               Matrix pair, In<int64_t> edges, In<double> edge_scores, Out<double> margins,
@@ -32,44 +38,42 @@ void bind_second_order(nb::module_ &m) {
             }
     });
 
-    m.def("triple_rates", [](In<int64_t> sentences, In<int64_t> positions, In<int32_t> labels, In<int64_t> triples,
-                             In<int64_t> first_pair, In<int32_t> seconds, In<int64_t> first_row,
-                             In<int32_t> row_labels, In<double> row_rates, In<double> unseen, Out<double> out,
-                             int n_threads) {
-        require(first_pair.size() > 0, "offsets need at least one entry");
-        const int64_t n_labels = int64_t(first_pair.size()) - 1;
-        const std::vector<int64_t> no_edges(positions.size(), 0);
-        const std::vector<double> scores(labels.size());
-        const Lattice x{sentences.data(), positions.data(), labels.data(), scores.data(), nullptr, no_edges.data(), nullptr,
-                        int64_t(sentences.size()) - 1, int64_t(positions.size()) - 1, int64_t(labels.size()), n_labels, 0};
-        require(sentences.size() > 0 && positions.size() > 0, "offsets need at least one entry");
-        x.check();
-        require(triples.size() == positions.size(), "triple offsets are needed for every position");
-        require(triples.data()[0] == 0 && triples.data()[x.n_positions] == int64_t(out.size()),
-                "triple offsets must run from 0 to the number of triples");
-        for (int64_t s = 0; s < x.n_sentences; ++s)
-            for (int64_t i = x.sentences[s]; i < x.sentences[s + 1]; ++i) {
-                const int64_t full = i < x.sentences[s] + 2 ? 0 : x.width(i - 2) * x.width(i - 1) * x.width(i);
-                require(triples.data()[i + 1] - triples.data()[i] == full, "a triple block has another size");
+    nb::class_<TripleRates>(m, "TripleRates")
+        .def("__init__", [](TripleRates *made, int64_t n_labels, In<int64_t> pairs, In<double> unseen, In<int64_t> first_row, In<int32_t> row_labels, In<double> row_rates) {
+            require(n_labels >= 0 && n_labels <= 46'340, "there are too many labels");
+            require(first_row.size() == pairs.size() + 1 && unseen.size() == pairs.size(), "rows are needed for every pair");
+            require(row_rates.size() == row_labels.size(), "a rate is needed for every row");
+            require(first_row.data()[0] == 0 && first_row.data()[pairs.size()] == int64_t(row_labels.size()), "row offsets must run from 0 to the number of rows");
+            for (size_t k = 0; k < pairs.size(); ++k) {
+                require(pairs.data()[k] >= (k ? pairs.data()[k - 1] + 1 : 0) && pairs.data()[k] < n_labels * n_labels, "pairs must ascend");
+                require(first_row.data()[k] <= first_row.data()[k + 1], "row offsets must not decrease");
             }
-        require(first_row.size() == seconds.size() + 1 && unseen.size() == seconds.size(), "rows are needed for every pair");
-        require(first_pair.data()[0] == 0 && first_pair.data()[n_labels] == int64_t(seconds.size()),
-                "pair offsets must run from 0 to the number of pairs");
-        for (int64_t y = 0; y < n_labels; ++y)
-            require(first_pair.data()[y] <= first_pair.data()[y + 1], "pair offsets must not decrease");
-        require(row_rates.size() == row_labels.size(), "a rate is needed for every row");
-        require(first_row.data()[0] == 0 && first_row.data()[seconds.size()] == int64_t(row_labels.size()),
-                "row offsets must run from 0 to the number of rows");
-        for (size_t k = 0; k < seconds.size(); ++k)
-            require(first_row.data()[k] <= first_row.data()[k + 1], "row offsets must not decrease");
-        const TripleRates kernel{first_pair.data(), seconds.data(), first_row.data(), row_labels.data(), row_rates.data(),
-                                 unseen.data()};
-        nb::gil_scoped_release release;
-        struct None {};
-        for_each_sentence<None>(x.n_sentences, n_threads, [&](None &, int64_t s) {
-            for (int64_t i = x.sentences[s] + 2; i < x.sentences[s + 1]; ++i) kernel(x, i, out.data() + triples.data()[i]);
+            for (size_t r = 0; r < row_labels.size(); ++r)
+                require(row_labels.data()[r] >= 0 && row_labels.data()[r] < n_labels, "a label is out of range");
+            new (made) TripleRates{n_labels, copy(pairs), copy(unseen), copy(first_row), copy(row_labels), copy(row_rates)};
+            made->index.build(pairs.data(), int64_t(pairs.size()));
+        })
+        // Fills the rates of every triple of candidates.
+        .def("__call__", [](const TripleRates &rates, In<int64_t> sentences, In<int64_t> positions, In<int32_t> labels, In<int64_t> triples, Out<double> out, int n_threads) {
+            const std::vector<int64_t> no_edges(positions.size(), 0);
+            const std::vector<double> scores(labels.size());
+            const Lattice x{sentences.data(), positions.data(), labels.data(), scores.data(), nullptr, no_edges.data(), nullptr,
+                            int64_t(sentences.size()) - 1, int64_t(positions.size()) - 1, int64_t(labels.size()), rates.n_labels, 0};
+            require(sentences.size() > 0 && positions.size() > 0, "offsets need at least one entry");
+            x.check();
+            require(triples.size() == positions.size(), "triple offsets are needed for every position");
+            require(triples.data()[0] == 0 && triples.data()[x.n_positions] == int64_t(out.size()),
+                    "triple offsets must run from 0 to the number of triples");
+            for (int64_t s = 0; s < x.n_sentences; ++s)
+                for (int64_t i = x.sentences[s]; i < x.sentences[s + 1]; ++i) {
+                    const int64_t full = i < x.sentences[s] + 2 ? 0 : x.width(i - 2) * x.width(i - 1) * x.width(i);
+                    require(triples.data()[i + 1] - triples.data()[i] == full, "a triple block has another size");
+                }
+            nb::gil_scoped_release release;
+            for_each_sentence<SentenceTriples>(x.n_sentences, n_threads, [&](SentenceTriples &kernel, int64_t s) {
+                kernel(rates, x, s, out.data() + triples.data()[x.sentences[s]]);
+            });
         });
-    });
 
     m.def("viterbi2", [](In<int64_t> sentences, In<int64_t> positions, In<int32_t> labels, In<double> scores,
                          Matrix pair, In<int64_t> edges, In<double> edge_scores, In<int64_t> first,

@@ -81,4 +81,5 @@ void bind_chains(nb::module_ &m);
 void bind_counts(nb::module_ &m);
 void bind_rates(nb::module_ &m);
 void bind_second_order(nb::module_ &m);
+void bind_strings(nb::module_ &m);
 void bind_views(nb::module_ &m);

@@ -9,6 +9,7 @@ NB_MODULE(_kernels, m) {
     bind_counts(m);
     bind_rates(m);
     bind_second_order(m);
+    bind_strings(m);
     bind_views(m);
 
     m.def("viterbi", [](In<int64_t> sentences, In<int64_t> positions, In<int32_t> labels, In<double> scores,

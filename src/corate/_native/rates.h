@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
@@ -9,13 +10,26 @@
 #include <utility>
 #include <vector>
 
+#include "keys.h"
+
 namespace corate {
+
+// log x of a positive number, to the precision of a float; a compiler does several at a time.
+//     x = 2^e m with √½ ≤ m < √2;  log x = e log 2 + 2 artanh s,  s = (m − 1) / (m + 1)
+inline float quick_log(float x) {
+    constexpr int32_t root = 0x3f3504f3; // √½, bit by bit
+    const int32_t bits = std::bit_cast<int32_t>(x), e = (bits - root) >> 23;
+    const float m = std::bit_cast<float>(bits - (e << 23)), s = (m - 1.0f) / (m + 1.0f), t = s * s;
+    const float series = 1.0f + t * (1.0f / 3 + t * (1.0f / 5 + t * (1.0f / 7 + t * (1.0f / 9))));
+    return float(e) * 0.6931471805599453f + 2.0f * s * series;
+}
 
 // #(f, y) of several contexts, for look-up: values of a context by their packed ids, and labels with their counts.
 class Tables {
   public:
     struct Value {
-        int64_t first_row, total; // total: #(f)
+        int64_t first_row : 40, dense : 24; // dense: its place among those whose counts stand by label, or −1
+        int64_t total;                      // #(f)
     };
     struct Row {
         int32_t label;
@@ -25,17 +39,14 @@ class Tables {
     // Appends the table of one context: sorted rows of `n_fields` ids of which the last is the label, packed into
     // keys with the given numbers of bits.
     void append(const int32_t *ids, const int64_t *counts, int64_t n_rows, int64_t n_fields, const int32_t *bits) {
-        int32_t shift = 0;
-        for (int64_t k = 1; k + 1 < n_fields; ++k) shift += bits[k];
-        Table table{int64_t(keys_.size()), shift, {}, {}};
+        Table table{int64_t(keys_.size())};
         for (int64_t r = 0; r < n_rows; ++r, ids += n_fields) {
             const int64_t key = pack(ids, n_fields, bits);
             const bool first = int64_t(keys_.size()) == table.first;
             if (first || keys_.back() != key) {
                 if (!first && keys_.back() > key) throw std::invalid_argument("rows must be sorted");
                 keys_.push_back(key);
-                values_.push_back({int64_t(rows_.size()), 0});
-                table.leads.resize(size_t(ids[0]) + 1, uint32_t(keys_.size() - 1 - table.first));
+                values_.push_back(next());
             }
             if (counts[r] < 0 || counts[r] > int64_t(UINT32_MAX)) throw std::invalid_argument("a count is beyond 32 bits");
             if (ids[n_fields - 1] < 0) throw std::invalid_argument("a label is negative");
@@ -43,7 +54,7 @@ class Tables {
             rows_.push_back({ids[n_fields - 1], uint32_t(counts[r])});
             most_label_ = std::max(most_label_, ids[n_fields - 1]);
         }
-        table.leads.push_back(uint32_t(keys_.size() - table.first));
+        table.index.build(keys_.data() + table.first, int64_t(keys_.size()) - table.first, n_fields == 2);
         tables_.push_back(std::move(table));
     }
 
@@ -55,9 +66,18 @@ class Tables {
 
     // No table comes after this.
     void finish() {
-        values_.push_back({int64_t(rows_.size()), 0});
+        values_.push_back(next());
         keys_.shrink_to_fit();
         values_.shrink_to_fit();
+        width_ = int64_t(most_label_) + 1;
+        const int64_t many = std::max(kMany, width_ / kSparse);
+        int64_t n_dense = 0;
+        for (size_t k = 0; k + 1 < values_.size() && n_dense < kMostDense; ++k)
+            if (values_[k + 1].first_row - values_[k].first_row >= many) values_[k].dense = n_dense++;
+        dense_.resize(size_t(n_dense * width_));
+        for (size_t k = 0; k + 1 < values_.size(); ++k)
+            for (int64_t r = values_[k].first_row; values_[k].dense >= 0 && r < values_[k + 1].first_row; ++r)
+                dense_[values_[k].dense * width_ + rows_[r].label] = rows_[r].count;
     }
 
     // Adds to the counts of table t (or takes away from them) what sorted rows say. A key that changes gets new rows
@@ -87,7 +107,7 @@ class Tables {
             keys_.push_back(key);
             values_.back().total = total; // the one behind the last
             rows_.insert(rows_.end(), merged.begin(), merged.end());
-            values_.push_back({int64_t(rows_.size()), 0});
+            values_.push_back(next());
         }
     }
 
@@ -97,53 +117,51 @@ class Tables {
     const Value &value(int64_t place) const { return values_[place]; }
     const Row *row(int64_t r) const { return rows_.data() + r; }
 
-    // A key that is looked up: it is among `n` places from `place` on. Every step waits for memory, so that many
-    // searches are best done in turns.
+    // The counts of all labels below `width`, of a value that is dense; null for others.
+    const uint32_t *dense(const Value &value) const { return value.dense < 0 ? nullptr : dense_.data() + value.dense * width_; }
+    int64_t width() const { return width_; }
+
+    // A key that is looked up. Every step waits for memory, so that many searches are best done in turns.
     struct Search {
         int64_t table, key; // key −1: there is nothing to look for
-        int64_t place = -1, n = 0;
+        int64_t place = -1;
     };
 
-    // Leaves each search with the place of its key, or −1. `open` is scratch.
-    void find(std::vector<Search> &searches, std::vector<Search *> &open) const {
-        for (const Search &search : searches) {
-            const Table &table = tables_[search.table];
-            const int64_t lead = search.key >> table.shift;
-            if (search.key >= 0 && lead < int64_t(table.leads.size())) __builtin_prefetch(&table.leads[lead]);
-        }
-        open.clear();
-        for (Search &search : searches) {
-            narrow(search);
-            if (search.n > 1) open.push_back(&search);
-        }
-        while (!open.empty()) {
-            size_t n_open = 0;
-            for (Search *search : open) {
-                halve(*search);
-                open[n_open] = search;
-                n_open += search->n > 1;
-            }
-            open.resize(n_open);
-        }
-        for (Search &search : searches) settle(search);
+    // Leaves each search with the place of its key, or −1.
+    void find(std::vector<Search> &searches) const {
         for (const Search &search : searches)
-            if (search.place >= 0) __builtin_prefetch(&rows_[values_[search.place].first_row]);
+            if (search.key >= 0) tables_[search.table].index.prefetch(search.key);
+        for (const Search &search : searches) {
+            if (search.key < 0) continue;
+            const Table &table = tables_[search.table];
+            const int64_t likely = table.first + std::max<int64_t>(0, table.index.likely(search.key));
+            __builtin_prefetch(&keys_[likely]);
+            __builtin_prefetch(&values_[likely]);
+        }
+        for (Search &search : searches) {
+            search.place = find(search.table, search.key);
+            if (search.place >= 0) // a search among rows begins in their middle
+                __builtin_prefetch(&rows_[(values_[search.place].first_row + values_[search.place + 1].first_row) / 2]);
+        }
     }
 
-    int64_t find(int64_t table, int64_t key) const {
-        Search search{table, key};
-        narrow(search);
-        while (search.n > 1) halve(search);
-        settle(search);
-        return search.place;
+    int64_t find(int64_t t, int64_t key) const {
+        if (key < 0) return -1;
+        const Table &table = tables_[t];
+        if (!table.changed.empty())
+            if (const auto found = table.changed.find(key); found != table.changed.end()) return found->second;
+        const int64_t found = table.index.find(key, keys_.data() + table.first);
+        return found < 0 ? -1 : table.first + found;
     }
 
   private:
+    // The counts of a value with many labels stand by label; many are at least so many, and one of so many of all.
+    static constexpr int64_t kMany = 16, kSparse = 32, kMostDense = int64_t(1) << 23, kMostRows = int64_t(1) << 39;
+
     struct Table {
-        int64_t first;               // its first key
-        int32_t shift;               // what a key is shifted by to give its leading field
-        std::vector<uint32_t> leads; // of each leading field, the first key from `first` on
-        std::unordered_map<int64_t, int64_t> changed; // places of keys that were added to since; −1: nothing is left
+        int64_t first; // its first key
+        KeyIndex index{};
+        std::unordered_map<int64_t, int64_t> changed{}; // places of keys that were added to since; −1: nothing is left
     };
 
     static int64_t pack(const int32_t *ids, int64_t n_fields, const int32_t *bits) {
@@ -155,37 +173,18 @@ class Tables {
         return key;
     }
 
-    void narrow(Search &search) const {
-        const Table &table = tables_[search.table];
-        if (!table.changed.empty())
-            if (const auto found = table.changed.find(search.key); found != table.changed.end()) {
-                search.place = found->second;
-                search.n = found->second >= 0;
-                return;
-            }
-        const int64_t lead = search.key >> table.shift;
-        if (search.key < 0 || lead + 1 >= int64_t(table.leads.size())) return;
-        search.place = table.first + table.leads[lead];
-        search.n = int64_t(table.leads[lead + 1]) - table.leads[lead];
-        __builtin_prefetch(&keys_[search.place + search.n / 2]);
-    }
-
-    void halve(Search &search) const {
-        const int64_t half = search.n / 2;
-        search.place += half * (keys_[search.place + half] <= search.key);
-        search.n -= half;
-        __builtin_prefetch(&keys_[search.place + search.n / 2]);
-    }
-
-    void settle(Search &search) const {
-        if (search.n < 1 || keys_[search.place] != search.key) search.place = -1;
-        else __builtin_prefetch(&values_[search.place]);
+    // A value whose rows come next.
+    Value next() const {
+        if (int64_t(rows_.size()) >= kMostRows) throw std::invalid_argument("there are too many rows");
+        return {int64_t(rows_.size()), -1, 0};
     }
 
     std::vector<Table> tables_;
     std::vector<int64_t> keys_;
     std::vector<Value> values_; // one more than keys
     std::vector<Row> rows_;
+    std::vector<uint32_t> dense_;
+    int64_t width_ = 0;
     int32_t most_label_ = -1;
 };
 
@@ -242,7 +241,7 @@ class Lookup {
         for (int64_t k = 0; k < n; ++k)
             for (int64_t j = 0; j < contexts->n_contexts; ++j)
                 searches_.push_back({j, tokens->key(*contexts, j, which[k], begin, end)});
-        tables->find(searches_, open_);
+        tables->find(searches_);
     }
 
     int64_t place(int64_t k, int64_t j) const { return searches_[k * contexts->n_contexts + j].place; }
@@ -251,6 +250,8 @@ class Lookup {
     struct Rows {
         const Tables::Row *rows = nullptr;
         int64_t n = 0, n_labels = 0, total = 0; // n_labels: rows whose count is not 0
+        const uint32_t *dense = nullptr;        // perhaps the counts of all labels below `width`
+        int64_t width = 0;
 
         // The first row from `from` on whose label is not below.
         int64_t next(int64_t from, int32_t label) const {
@@ -259,13 +260,34 @@ class Lookup {
                 from += (left / 2) * (rows[from + left / 2 - 1].label < label);
             return from + (left == 1 && rows[from].label < label);
         }
+
+        // counts[c] = the count of labels[c], without branches that depend on the labels.
+        void counts(const int32_t *labels, int64_t n_wanted, double *counts) const {
+            constexpr int64_t few = 8;
+            if (dense) {
+                for (int64_t c = 0; c < n_wanted; ++c) counts[c] = labels[c] < width ? double(dense[labels[c]]) : 0.0;
+            } else if (n <= few) {
+                std::fill_n(counts, n_wanted, 0.0);
+                for (int64_t r = 0; r < n; ++r)
+                    for (int64_t c = 0; c < n_wanted; ++c) counts[c] += rows[r].label == labels[c] ? double(rows[r].count) : 0.0;
+            } else {
+                constexpr int64_t together = 8; // every step waits for memory: they wait together
+                for (; n_wanted > 0; labels += together, counts += together, n_wanted -= together) {
+                    const int64_t m = std::min(together, n_wanted);
+                    int64_t at[together] = {};
+                    for (int64_t left = n; left > 1; left -= left / 2)
+                        for (int64_t c = 0; c < m; ++c) at[c] += (left / 2) * (rows[at[c] + left / 2].label <= labels[c]);
+                    for (int64_t c = 0; c < m; ++c) counts[c] = rows[at[c]].label == labels[c] ? double(rows[at[c]].count) : 0.0;
+                }
+            }
+        }
     };
 
     Rows rows_of(int64_t j, int64_t place) {
         if (place < 0) return {};
         const Tables::Value &value = tables->value(place);
         const int64_t n = tables->value(place + 1).first_row - value.first_row;
-        const Rows all{tables->row(value.first_row), n, n, value.total};
+        const Rows all{tables->row(value.first_row), n, n, value.total, tables->dense(value), tables->width()};
         const int64_t other = without ? without->find(j, tables->key(place)) : -1;
         if (other < 0) return all;
         left_.assign(all.rows, all.rows + n);
@@ -284,7 +306,6 @@ class Lookup {
   private:
     std::vector<Tables::Row> left_;
     std::vector<Tables::Search> searches_;
-    std::vector<Tables::Search *> open_;
 };
 
 // P(y | f) = (#(f, y) + a P(y | parent)) / (#(f) + a), a = α · labels seen with f;
@@ -299,26 +320,30 @@ class LogRates : public Lookup {
     void operator()(int64_t k, const int32_t *labels, int64_t n, const double *const *given, double *prob,
                     float *rates, int8_t *buckets) {
         const int64_t n_own = contexts->n_contexts, n_given = contexts->n_given;
+        counts_.resize(n);
         for (int64_t j = 0; j < n_own; ++j) {
             const int64_t p = contexts->parents[j];
             const Rows rows = rows_of(j, place(k, j));
             buckets[j] = bucket(rows.total);
-            const double a = alpha * double(rows.n_labels), norm = double(rows.total) + a;
-            int64_t row = 0;
-            for (int64_t c = 0; c < n; ++c) {
-                const double above = p < 0 ? prior[labels[c]] : p < n_given ? given[c][p] : prob[c * n_own + p - n_given];
-                if (!rows.total) {
-                    prob[c * n_own + j] = above;
-                    rates[c * n_own + j] = 0.0f;
-                    continue;
+            auto above = [&](int64_t c) {
+                return p < 0 ? prior[labels[c]] : p < n_given ? given[c][p] : prob[c * n_own + p - n_given];
+            };
+            if (!rows.total) {
+                for (int64_t c = 0; c < n; ++c) {
+                    prob[c * n_own + j] = above(c);
+                    rates[c * n_own + j] = 1.0f;
                 }
-                row = rows.next(row, labels[c]);
-                const double count = row < rows.n && rows.rows[row].label == labels[c] ? double(rows.rows[row].count) : 0.0;
-                const double p_y = (count + a * above) / norm;
+                continue;
+            }
+            rows.counts(labels, n, counts_.data());
+            const double a = alpha * double(rows.n_labels), norm = double(rows.total) + a;
+            for (int64_t c = 0; c < n; ++c) {
+                const double before = above(c), p_y = (counts_[c] + a * before) / norm;
                 prob[c * n_own + j] = p_y;
-                rates[c * n_own + j] = float(std::log(p_y / above));
+                rates[c * n_own + j] = float(p_y / before);
             }
         }
+        for (int64_t r = 0; r < n * n_own; ++r) rates[r] = quick_log(rates[r]);
     }
 
     // The labels seen with a context at the k-th token; returns the share of P(y | f) that is left to all others.
@@ -329,11 +354,16 @@ class LogRates : public Lookup {
         const double a = alpha * double(rows.n_labels);
         return rows.total ? a / (double(rows.total) + a) : 1.0;
     }
+
+  private:
+    std::vector<double> counts_;
 };
 
 // log CR(y; y′ | f) − log CR(y; y′) of an edge, in whose tables y · L + y′ is the label. The joint probability is
 // smoothed with that of the labels alone, its margins with theirs: the same f in all three.
 //     P(y, y′ | f) = (#(f, y, y′) + a P(y, y′)) / (#(f) + a),  P(y | f) = (#(f, y) + a P(y)) / (#(f) + a),  a = α · pairs seen with f
+// so that the rate is the logarithm of
+//     (#(f) + a) / (a e(y) e(y′)) · (1 + #(f, y, y′) / (a P(y, y′))),  e(y) = 1 + #(f, y) / (a P(y))
 class PairLogRates : public Lookup {
   public:
     const double *prior, *pair; // P(y); log CR(y; y′), L × L
@@ -342,65 +372,68 @@ class PairLogRates : public Lookup {
 
     // rates: left candidates × right candidates × contexts, of the edge into the k-th token that was looked up.
     void operator()(int64_t k, const int32_t *left, int64_t m, const int32_t *right, int64_t n, double *rates) {
-        for (int64_t j = 0; j < contexts->n_contexts; ++j) {
+        const int64_t n_own = contexts->n_contexts;
+        pairs_.resize(m * n);
+        counts_.resize(m * n);
+        ratios_.resize(m * n);
+        ends_.resize(m + n);
+        for (int64_t p = 0; p < m; ++p)
+            for (int64_t q = 0; q < n; ++q) pairs_[p * n + q] = int32_t(left[p] * n_labels + right[q]);
+        for (int64_t j = 0; j < n_own; ++j) {
             const Rows rows = rows_of(j, place(k, j));
-            const Margins &margins = margins_of(place(k, j), rows);
-            const double a = alpha * double(rows.n_labels), norm = double(rows.total) + a;
-            for (int64_t p = 0; p < m; ++p)
-                for (int64_t q = 0; q < n; ++q) {
-                    double &rate = rates[(p * n + q) * contexts->n_contexts + j];
-                    rate = 0.0;
-                    if (!rows.total) continue;
-                    const double cr = pair[left[p] * n_labels + right[q]], p_y = prior[left[p]], p_z = prior[right[q]];
-                    const int32_t both = int32_t(left[p] * n_labels + right[q]);
-                    const int64_t row = rows.next(0, both);
-                    const double seen = row < rows.n && rows.rows[row].label == both ? rows.rows[row].count : 0.0;
-                    const double joint = seen + a * p_y * p_z * std::exp(cr);
-                    rate = std::log(joint * norm / ((margins.from(left[p]) + a * p_y) * (margins.into(right[q]) + a * p_z))) - cr;
+            if (!rows.total) {
+                for (int64_t e = 0; e < m * n; ++e) rates[e * n_own + j] = 0.0;
+                continue;
+            }
+            const double a = alpha * double(rows.n_labels), scale = (double(rows.total) + a) / a;
+            margins(place(k, j), rows, left, m, right, n);
+            for (int64_t p = 0; p < m; ++p) ends_[p] = 1.0 + ends_[p] / (a * prior[left[p]]);
+            for (int64_t q = 0; q < n; ++q) ends_[m + q] = 1.0 + ends_[m + q] / (a * prior[right[q]]);
+            rows.counts(pairs_.data(), m * n, counts_.data());
+            for (int64_t p = 0, e = 0; p < m; ++p)
+                for (int64_t q = 0; q < n; ++q, ++e) {
+                    double ratio = scale / (ends_[p] * ends_[m + q]);
+                    if (counts_[e] > 0)
+                        ratio *= 1.0 + counts_[e] / (a * prior[left[p]] * prior[right[q]] * std::exp(pair[pairs_[e]]));
+                    ratios_[e] = float(ratio);
                 }
+            for (int64_t e = 0; e < m * n; ++e) ratios_[e] = quick_log(ratios_[e]);
+            for (int64_t e = 0; e < m * n; ++e) rates[e * n_own + j] = ratios_[e];
         }
     }
 
   private:
-    // #(f, y, ·) and #(f, ·, y′): labels with their sums, ascending.
-    struct Margins {
-        std::vector<std::pair<int32_t, double>> left, right;
-
-        double from(int32_t y) const { return sum(left, y); }
-        double into(int32_t y) const { return sum(right, y); }
-
-        static double sum(const std::vector<std::pair<int32_t, double>> &of, int32_t y) {
-            const auto found = std::lower_bound(of.begin(), of.end(), y, [](const auto &a, int32_t b) { return a.first < b; });
-            return found != of.end() && found->first == y ? found->second : 0.0;
+    // #(f, y, ·) of the left labels and #(f, ·, y′) of the right ones, into `ends_`. Values that have many rows are few
+    // and come often: for these the sums of all labels are kept.
+    void margins(int64_t place, const Rows &rows, const int32_t *left, int64_t m, const int32_t *right, int64_t n) {
+        const int64_t many = std::max<int64_t>(32, n_labels / 16);
+        const uint32_t width = uint32_t(n_labels);
+        std::fill(ends_.begin(), ends_.end(), 0.0);
+        if (rows.n < many) {
+            for (int64_t r = 0; r < rows.n; ++r) {
+                const int32_t y = int32_t(uint32_t(rows.rows[r].label) / width), z = rows.rows[r].label - y * int32_t(width);
+                for (int64_t p = 0; p < m; ++p) ends_[p] += left[p] == y ? rows.rows[r].count : 0.0;
+                for (int64_t q = 0; q < n; ++q) ends_[m + q] += right[q] == z ? rows.rows[r].count : 0.0;
+            }
+            return;
         }
-    };
-
-    // Kept for the values of a context that have many rows: they are few, and come often.
-    const Margins &margins_of(int64_t place, const Rows &rows) {
-        constexpr int64_t many = 32;
-        if (rows.n >= many)
-            if (const auto known = kept_.find(place); known != kept_.end()) return known->second;
-        Margins &made = rows.n >= many ? kept_[place] : made_;
-        made.left.clear();
-        made.right.clear();
-        for (int64_t r = 0; r < rows.n; ++r) {
-            const int32_t y = int32_t(rows.rows[r].label / n_labels), z = int32_t(rows.rows[r].label % n_labels);
-            if (made.left.empty() || made.left.back().first != y) made.left.emplace_back(y, 0.0);
-            made.left.back().second += rows.rows[r].count;
-            made.right.emplace_back(z, rows.rows[r].count);
+        std::vector<double> &sums = kept_[place];
+        if (sums.empty()) {
+            sums.resize(2 * n_labels);
+            for (int64_t r = 0; r < rows.n; ++r) {
+                const uint32_t y = uint32_t(rows.rows[r].label) / width, z = uint32_t(rows.rows[r].label) - y * width;
+                sums[y] += rows.rows[r].count;
+                sums[width + z] += rows.rows[r].count;
+            }
         }
-        std::sort(made.right.begin(), made.right.end());
-        size_t end = 0;
-        for (const auto &[z, n] : made.right) {
-            if (end && made.right[end - 1].first == z) made.right[end - 1].second += n;
-            else made.right[end++] = {z, n};
-        }
-        made.right.resize(end);
-        return made;
+        for (int64_t p = 0; p < m; ++p) ends_[p] = sums[left[p]];
+        for (int64_t q = 0; q < n; ++q) ends_[m + q] = sums[width + right[q]];
     }
 
-    std::unordered_map<int64_t, Margins> kept_;
-    Margins made_;
+    std::unordered_map<int64_t, std::vector<double>> kept_;
+    std::vector<int32_t> pairs_;
+    std::vector<double> ends_, counts_;
+    std::vector<float> ratios_;
 };
 
 // Candidate labels of one word: those seen with it, with its tails and so on until there are enough; of these the

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "keys.h"
 #include "lattice.h"
 
 namespace corate {
@@ -43,34 +44,68 @@ class MaxMarginals {
 
 // log CR(y; y″ | y′) = log P(y″ | y, y′) − log P(y″ | y′), the former smoothed with the latter.
 struct TripleRates {
-    const int64_t *first_pair;  // n_labels + 1: of each y
-    const int32_t *seconds;     // y′ of each pair, ascending for each y
-    const int64_t *first_row;   // n_pairs + 1
-    const int32_t *row_labels;  // y″, ascending within a pair
-    const double *row_rates;    // log CR of the triples seen
-    const double *unseen;       // n_pairs: log CR of all others
+    int64_t n_labels;
+    std::vector<int64_t> pairs;      // y · n_labels + y′
+    std::vector<double> unseen;      // of each pair, log CR of every y″ that has no row
+    std::vector<int64_t> first_row;  // n_pairs + 1
+    std::vector<int32_t> row_labels; // y″, ascending within a pair
+    std::vector<double> row_rates;
+    KeyIndex index{};
 
-    // Rates of one position's triples: candidates two before × one before × here.
-    void operator()(const Lattice &x, int64_t i, double *out) const {
-        for (int64_t o = x.positions[i - 2]; o < x.positions[i - 1]; ++o)
-            for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p) {
-                const int64_t k = place(seconds, first_pair[x.labels[o]], first_pair[x.labels[o] + 1], x.labels[p]);
-                const bool seen = k >= 0;
-                for (int64_t q = x.positions[i]; q < x.positions[i + 1]; ++q) {
-                    const int64_t r = seen ? place(row_labels, first_row[k], first_row[k + 1], x.labels[q]) : -1;
-                    *out++ = !seen ? 0.0 : r >= 0 ? row_rates[r] : unseen[k];
-                }
+    // out[q] = the rates of labels after the k-th pair, −1 for one that was never seen: after it, nothing is known.
+    void operator()(int64_t k, const int32_t *labels, int64_t n, double *out) const {
+        constexpr int64_t few = 8;
+        std::fill_n(out, n, k < 0 ? 0.0 : unseen[k]);
+        if (k < 0) return;
+        const int64_t begin = first_row[k], end = first_row[k + 1];
+        if (end - begin <= few) {
+            for (int64_t r = begin; r < end; ++r)
+                for (int64_t q = 0; q < n; ++q) out[q] = row_labels[r] == labels[q] ? row_rates[r] : out[q];
+            return;
+        }
+        for (int64_t q = 0; q < n; ++q) {
+            int64_t row = begin;
+            for (int64_t left = end - begin; left > 1; left -= left / 2) // without branches, which no processor can foresee
+                row += (left / 2) * (row_labels[row + left / 2] <= labels[q]);
+            out[q] = row_labels[row] == labels[q] ? row_rates[row] : out[q];
+        }
+    }
+};
+
+// Rates of all triples of a sentence: candidates two before × one before × here, of one position after another.
+class SentenceTriples {
+  public:
+    void operator()(const TripleRates &rates, const Lattice &x, int64_t s, double *out) {
+        found_.clear();
+        each(x, s, [&](int64_t, int32_t y, int32_t z) {
+            found_.push_back(y * rates.n_labels + z);
+            rates.index.prefetch(found_.back());
+        });
+        for (int64_t &k : found_) {
+            k = rates.index.find(k, rates.pairs.data());
+            if (k >= 0) __builtin_prefetch(&rates.first_row[k]);
+        }
+        for (const int64_t k : found_)
+            if (k >= 0) {
+                __builtin_prefetch(&rates.row_labels[rates.first_row[k]]);
+                __builtin_prefetch(&rates.row_rates[rates.first_row[k]]);
             }
+        size_t t = 0;
+        each(x, s, [&](int64_t i, int32_t, int32_t) {
+            rates(found_[t++], x.labels + x.positions[i], x.width(i), out);
+            out += x.width(i);
+        });
     }
 
   private:
-    // The place of a label among those from `begin` on, which ascend; −1 where it is not.
-    static int64_t place(const int32_t *labels, int64_t begin, int64_t end, int32_t label) {
-        int64_t left = end - begin;
-        for (; left > 1; left -= left / 2) // without branches, which no processor can foresee
-            begin += (left / 2) * (labels[begin + left / 2] <= label);
-        return left == 1 && labels[begin] == label ? begin : -1;
+    // Visits the two labels before each position, of all that there may be.
+    template <class Visit> static void each(const Lattice &x, int64_t s, Visit visit) {
+        for (int64_t i = x.sentences[s] + 2; i < x.sentences[s + 1]; ++i)
+            for (int64_t o = x.positions[i - 2]; o < x.positions[i - 1]; ++o)
+                for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p) visit(i, x.labels[o], x.labels[p]);
     }
+
+    std::vector<int64_t> found_;
 };
 
 struct Triples {
