@@ -167,19 +167,46 @@ def _with_label_pair(ids: Ids, n_labels: int) -> Ids:
     return np.column_stack([ids[:, :-2], ids[:, -2] * np.int32(n_labels) + ids[:, -1]])
 
 
-class ColumnIds:
-    """Ids of the views of a column's values."""
+WORD = Atom("word")
+MOST_COLUMNS = 8  # that are kept in mind, with the ids of their values
+UNMET = -2  # the id of a known word's view that was not looked up yet
 
-    def __init__(self, values: Sequence[str]) -> None:
-        self.values = values
-        self._views = WordViews(values)
+
+class ColumnIds:
+    """Ids of the views of a column's values, −1 where training never saw the view."""
+
+    def __init__(
+        self, values: Sequence[str], places: Ids | None, n_words: int, known: dict[str, Ids]
+    ) -> None:
+        """`places` in the vocabulary of words, if the values are words: for those in it, views are looked up
+        once and `known`, by view, from then on."""
+        self.values, self._places, self._n_words, self._known = values, places, n_words, known
         self._found: dict[str, Ids] = {}
+        self._asked = np.arange(len(values)), WordViews(values)  # values that were looked up last
 
     def __call__(self, atom: Atom, vocabulary: VocabularyIds) -> Ids:
-        """−1 where training never saw the view."""
         if atom.source not in self._found:
-            self._found[atom.source] = self._views.ids(atom.view, vocabulary)
+            self._found[atom.source] = self._ids(atom, vocabulary)
         return self._found[atom.source]
+
+    def _ids(self, atom: Atom, vocabulary: VocabularyIds) -> Ids:
+        places = self._places
+        if places is None:
+            return self._asked[1].ids(atom.view, vocabulary)
+        if atom == WORD:
+            return places
+        if atom.source not in self._known:
+            self._known[atom.source] = np.full(self._n_words + 1, UNMET, np.int32)  # the last: of all others
+        known = self._known[atom.source]
+        ids = known[places]
+        asked, (last, views) = np.flatnonzero(ids == UNMET), self._asked
+        if not np.array_equal(asked, last):
+            views = WordViews([self.values[k] for k in asked.tolist()])
+            self._asked = asked, views
+        ids[asked] = views.ids(atom.view, vocabulary)
+        met = asked[places[asked] >= 0]
+        known[places[met]] = ids[met]
+        return ids
 
 
 class Rates:
@@ -206,13 +233,15 @@ class Rates:
         self.around = Group(self.contexts[len(alone) :], alone, bits)
         self.of_pairs = Group([context for context in contexts if context.pair], [], bits)
         self._vocabularies: dict[str, VocabularyIds] = {} if like is None else like._vocabularies
-        self._last: dict[str, ColumnIds] = {}  # the columns looked at last: two groups ask for the same
+        self._last: dict[tuple[str, int], ColumnIds] = {}  # columns looked at last: groups ask for the same
+        self._outside: dict[str, int] = {}
+        self._known: dict[str, Ids] = {} if like is None else like._known  # of views of known words
         self._bits, self._n_changed = bits, 0
 
     def __getstate__(self) -> dict[str, Any]:
         """For copies: what can be made anew is left out."""
         kept = {name: value for name, value in self.__dict__.items() if name != "_native"}
-        return {**kept, "_last": {}, "_vocabularies": {}}
+        return {**kept, "_last": {}, "_known": {}, "_vocabularies": {}}
 
     def follow(self, counts: Counts, changed: Counts, sign: int) -> bool:
         """Go over to counts that differ by those that were added (sign 1) or taken away (−1).
@@ -235,7 +264,7 @@ class Rates:
                 renamed = changed.tables[name].rename(*(ids[vocabulary_of(field)] for field in fields(name)))
                 rows = _with_label_pair(renamed.ids, self.n_labels) if context.pair else renamed.ids
                 tables.add(j, rows, sign * renamed.n, group.widths[j])
-        self.counts, self._last = counts, {}
+        self.counts, self._last, self._known, self._outside = counts, {}, {}, {}
         for name in DERIVED:
             self.__dict__.pop(name, None)
         return True
@@ -325,14 +354,22 @@ class Rates:
 
     def ids(self, atom: Atom, values: Sequence[str]) -> Ids:
         """The id of each value's view, −1 where training never saw it."""
-        found = self._last.get(atom.column)  # kept in hand: another thread may put its own there
-        if found is None or found.values is not values:
-            found = self._last[atom.column] = ColumnIds(values)
+        key = atom.column, id(values)  # which lives as long as the entry
+        found = self._last.get(key)
+        if found is None:
+            if len(self._last) >= MOST_COLUMNS:
+                self._last.clear()
+            are_words = atom.column == WORD.column and WORD.source in self.counts.vocabularies
+            vocabulary = self.vocabulary(WORD.source) if are_words else None
+            places, n_words = (vocabulary.ids(values), len(vocabulary)) if vocabulary else (None, 0)
+            found = self._last[key] = ColumnIds(values, places, n_words, self._known)
         return found(atom, self.vocabulary(atom.source))
 
     def outside(self, atom: Atom) -> int:
         """The id of what lies beyond the sentence."""
-        return self.vocabulary(atom.source).get(OUTSIDE)
+        if atom.source not in self._outside:
+            self._outside[atom.source] = self.vocabulary(atom.source).get(OUTSIDE)
+        return self._outside[atom.source]
 
     def tokens(self, group: Group, corpus: Corpus) -> tuple[Int, Ids, Ids, Ids, Ids]:
         """What the kernel needs to know of the tokens: ids of each view, its column, ids beyond the sentence

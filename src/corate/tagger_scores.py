@@ -15,16 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from corate._native import HAS_KERNELS
-from corate.contexts import Atom
 from corate.corpus import Column, Corpus
 from corate.lattice import Float, Ids, Int, Lattice, offsets_of, owners, ragged_arange
-from corate.rates import ALPHA, Rates
+from corate.rates import ALPHA, WORD, Rates
 from corate.tagger_lattice import KIND_MARGIN, Weights, candidates, close, evidence, kinds_of, required_labels
 
 if HAS_KERNELS:
     from corate._native import kernels
-
-WORD = Atom("word")
 
 
 @dataclass(frozen=True)
@@ -75,14 +72,14 @@ class Scorer:
             shown = evidence(self.rates, corpus, weights=self.weights, everything=False, kernel=kernel)
             return shown.lattice(self.weights)
         around = self.rates.around
-        tokens = self.rates.tokens(around, corpus)  # first: rates remember the views of one column at a time
         kinds, kind_of = self._kinds(corpus, n_threads)
         positions = offsets_of(kinds.width[kind_of])
         labels, scores = np.empty(positions[-1], np.int32), np.empty(positions[-1])
         kernels.score_tokens(
-            self.rates.native(around)[0], *self._layout, *tokens, corpus.offsets, kinds.first, kinds.labels,
-            kinds.scores, kinds.prob.reshape(-1), kind_of, positions, self.rates.prior, self.rates.log_prior,
-            ALPHA, self._by_bucket, self._by_label, self._start, self._end, labels, scores, n_threads,
+            self.rates.native(around)[0], *self._layout, *self.rates.tokens(around, corpus), corpus.offsets,
+            kinds.first, kinds.labels, kinds.scores, kinds.prob.reshape(-1), kind_of, positions,
+            self.rates.prior, self.rates.log_prior, ALPHA, self._by_bucket, self._by_label, self._start,
+            self._end, labels, scores, n_threads,
         )  # fmt: skip
         no_edges = np.zeros(len(positions), np.int64)
         return Lattice(corpus.offsets, positions, labels, scores, self._pair, no_edges, np.empty(0))

@@ -5,6 +5,9 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
@@ -121,6 +124,14 @@ class Tables {
     const uint32_t *dense(const Value &value) const { return value.dense < 0 ? nullptr : dense_.data() + value.dense * width_; }
     int64_t width() const { return width_; }
 
+    // What a reader has found out of a value's rows, for all readers after it.
+    template <class Make> const std::vector<double> &note(int64_t place, Make make) const {
+        const std::lock_guard lock(notes_->guard);
+        std::vector<double> &note = notes_->of[place];
+        if (note.empty()) note = make();
+        return note;
+    }
+
     // A key that is looked up. Every step waits for memory, so that many searches are best done in turns.
     struct Search {
         int64_t table, key; // key −1: there is nothing to look for
@@ -179,6 +190,12 @@ class Tables {
         return {int64_t(rows_.size()), -1, 0};
     }
 
+    struct Notes {
+        std::mutex guard;
+        std::unordered_map<int64_t, std::vector<double>> of;
+    };
+
+    std::unique_ptr<Notes> notes_ = std::make_unique<Notes>();
     std::vector<Table> tables_;
     std::vector<int64_t> keys_;
     std::vector<Value> values_; // one more than keys
@@ -406,10 +423,9 @@ class PairLogRates : public Lookup {
     // #(f, y, ·) of the left labels and #(f, ·, y′) of the right ones, into `ends_`. Values that have many rows are few
     // and come often: for these the sums of all labels are kept.
     void margins(int64_t place, const Rows &rows, const int32_t *left, int64_t m, const int32_t *right, int64_t n) {
-        const int64_t many = std::max<int64_t>(32, n_labels / 16);
         const uint32_t width = uint32_t(n_labels);
-        std::fill(ends_.begin(), ends_.end(), 0.0);
-        if (rows.n < many) {
+        if (rows.n < std::max<int64_t>(16, n_labels / 8)) {
+            std::fill(ends_.begin(), ends_.end(), 0.0);
             for (int64_t r = 0; r < rows.n; ++r) {
                 const int32_t y = int32_t(uint32_t(rows.rows[r].label) / width), z = rows.rows[r].label - y * int32_t(width);
                 for (int64_t p = 0; p < m; ++p) ends_[p] += left[p] == y ? rows.rows[r].count : 0.0;
@@ -417,20 +433,29 @@ class PairLogRates : public Lookup {
             }
             return;
         }
-        std::vector<double> &sums = kept_[place];
-        if (sums.empty()) {
-            sums.resize(2 * n_labels);
-            for (int64_t r = 0; r < rows.n; ++r) {
-                const uint32_t y = uint32_t(rows.rows[r].label) / width, z = uint32_t(rows.rows[r].label) - y * width;
-                sums[y] += rows.rows[r].count;
-                sums[width + z] += rows.rows[r].count;
-            }
-        }
+        const double *sums = sums_of(place, rows);
         for (int64_t p = 0; p < m; ++p) ends_[p] = sums[left[p]];
         for (int64_t q = 0; q < n; ++q) ends_[m + q] = sums[width + right[q]];
     }
 
-    std::unordered_map<int64_t, std::vector<double>> kept_;
+    // Of all left labels, and then of all right ones.
+    const double *sums_of(int64_t place, const Rows &rows) {
+        const double *&known = known_[place];
+        if (known) return known;
+        auto make = [&] {
+            std::vector<double> sums(2 * n_labels);
+            for (int64_t r = 0; r < rows.n; ++r) {
+                sums[rows.rows[r].label / n_labels] += rows.rows[r].count;
+                sums[n_labels + rows.rows[r].label % n_labels] += rows.rows[r].count;
+            }
+            return sums;
+        };
+        // With something subtracted, rows are of this call alone.
+        return known = (without ? own_.emplace_back(make()) : tables->note(place, make)).data();
+    }
+
+    std::unordered_map<int64_t, const double *> known_;
+    std::deque<std::vector<double>> own_;
     std::vector<int32_t> pairs_;
     std::vector<double> ends_, counts_;
     std::vector<float> ratios_;
