@@ -117,9 +117,12 @@ void bind_rates(nb::module_ &m) {
                             const std::vector<std::vector<int32_t>> &bits) {
             require(ids.size() == counts.size() && ids.size() == bits.size(), "ids, counts and bits are needed for every table");
             Tables tables;
-            int64_t n_rows = 0;
-            for (const auto &table : ids) n_rows += int64_t(table.shape(0));
-            tables.reserve(n_rows);
+            int64_t n_values = 0, n_rows = 0;
+            for (const auto &table : ids) {
+                n_values += Tables::n_values(table.data(), int64_t(table.shape(0)), int64_t(table.shape(1)));
+                n_rows += int64_t(table.shape(0));
+            }
+            tables.reserve(n_values, n_rows);
             for (size_t t = 0; t < ids.size(); ++t) {
                 require(ids[t].shape(0) == counts[t].size(), "a count is needed for every row");
                 require(ids[t].shape(1) == bits[t].size() + 1 && !bits[t].empty(), "bits are needed for every field");
@@ -144,8 +147,10 @@ void bind_rates(nb::module_ &m) {
             require(t >= 0 && t < tables.n_tables(), "a table is out of range");
             std::vector<std::pair<int32_t, int64_t>> rows;
             const int64_t k = key < 0 ? -1 : tables.find(t, key);
-            for (int64_t r = k < 0 ? 0 : tables.value(k).first_row; k >= 0 && r < tables.value(k + 1).first_row; ++r)
-                rows.emplace_back(tables.row(r)->label, tables.row(r)->count);
+            for (int64_t r = 0; k >= 0 && r < tables.value(k).n_rows; ++r) {
+                const Tables::Row &row = *tables.row(tables.value(k).first_row + r);
+                rows.emplace_back(row.label, row.count);
+            }
             return rows;
         });
 

@@ -51,7 +51,7 @@ void bind_second_order(nb::module_ &m) {
             for (size_t r = 0; r < row_labels.size(); ++r)
                 require(row_labels.data()[r] >= 0 && row_labels.data()[r] < n_labels, "a label is out of range");
             new (made) TripleRates{n_labels, copy(pairs), copy(unseen), copy(first_row), copy(row_labels), copy(row_rates)};
-            made->index.build(pairs.data(), int64_t(pairs.size()));
+            made->index.build(int64_t(pairs.size()), false, [&](int64_t k) { return pairs.data()[k]; });
         })
         // Fills the rates of every triple of candidates.
         .def("__call__", [](const TripleRates &rates, In<int64_t> sentences, In<int64_t> positions, In<int32_t> labels, In<int64_t> triples, Out<double> out, int n_threads) {

@@ -10,16 +10,16 @@ namespace corate {
 
 class KeyIndex {
   public:
-    // Of n keys, which are not negative. If they are small, they may be slots themselves: `is_direct`.
-    void build(const int64_t *keys, int64_t n, bool is_direct = false) {
+    // Of n keys, key(0), key(1), …, which ascend from 0 or more. If they are small, they may be slots themselves.
+    template <class Key> void build(int64_t n, bool is_direct, Key key) {
         if (n >= int64_t(UINT32_MAX)) throw std::invalid_argument("there are too many keys");
         is_direct_ = is_direct;
         if (!is_direct)
             while (int64_t(1) << (64 - shift_) < 2 * n) --shift_;
-        const int64_t most = is_direct && n ? *std::max_element(keys, keys + n) + 1 : 0;
-        slots_.assign(is_direct ? size_t(most + 1) : size_t(1) << (64 - shift_), 0); // one more, which is free
+        const size_t n_direct = n ? size_t(key(n - 1)) + 2 : 1; // one more, which is free
+        slots_.assign(is_direct ? n_direct : size_t(1) << (64 - shift_), 0);
         for (int64_t k = 0; k < n; ++k) {
-            size_t place = slot(keys[k]);
+            size_t place = slot(key(k));
             while (slots_[place]) place = next(place);
             slots_[place] = uint32_t(k + 1);
         }
@@ -31,10 +31,10 @@ class KeyIndex {
     int64_t likely(int64_t key) const { return int64_t(slots_[slot(key)]) - 1; }
 
     // Where the key is among those that the index was built of, or −1.
-    int64_t find(int64_t key, const int64_t *keys) const {
-        for (size_t place = slot(key);; place = next(place)) {
+    template <class Key> int64_t find(int64_t wanted, Key key) const {
+        for (size_t place = slot(wanted);; place = next(place)) {
             const int64_t found = int64_t(slots_[place]) - 1;
-            if (found < 0 || keys[found] == key) return found;
+            if (found < 0 || key(found) == wanted) return found;
         }
     }
 

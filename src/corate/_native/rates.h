@@ -30,9 +30,11 @@ inline float quick_log(float x) {
 // #(f, y) of several contexts, for look-up: values of a context by their packed ids, and labels with their counts.
 class Tables {
   public:
+    // All that is asked of a value at once, side by side.
     struct Value {
-        int64_t first_row : 40, dense : 24; // dense: its place among those whose counts stand by label, or −1
-        int64_t total;                      // #(f)
+        int64_t key, first_row, total; // total: #(f)
+        uint32_t n_rows;
+        int32_t more; // with one row, its label; with many, its place among those whose counts stand by label, or −1
     };
     struct Row {
         int32_t label;
@@ -42,45 +44,50 @@ class Tables {
     // Appends the table of one context: sorted rows of `n_fields` ids of which the last is the label, packed into
     // keys with the given numbers of bits.
     void append(const int32_t *ids, const int64_t *counts, int64_t n_rows, int64_t n_fields, const int32_t *bits) {
-        Table table{int64_t(keys_.size())};
+        Table table{int64_t(values_.size())};
         for (int64_t r = 0; r < n_rows; ++r, ids += n_fields) {
             const int64_t key = pack(ids, n_fields, bits);
-            const bool first = int64_t(keys_.size()) == table.first;
-            if (first || keys_.back() != key) {
-                if (!first && keys_.back() > key) throw std::invalid_argument("rows must be sorted");
-                keys_.push_back(key);
-                values_.push_back(next());
+            const bool first = int64_t(values_.size()) == table.first;
+            if (first || values_.back().key != key) {
+                if (!first && values_.back().key > key) throw std::invalid_argument("rows must be sorted");
+                values_.push_back({key, int64_t(rows_.size()), 0, 0, -1});
             }
             if (counts[r] < 0 || counts[r] > int64_t(UINT32_MAX)) throw std::invalid_argument("a count is beyond 32 bits");
             if (ids[n_fields - 1] < 0) throw std::invalid_argument("a label is negative");
-            values_.back().total += counts[r];
             rows_.push_back({ids[n_fields - 1], uint32_t(counts[r])});
+            Value &value = values_.back();
+            value.total += counts[r];
+            value.more = ++value.n_rows == 1 ? ids[n_fields - 1] : -1;
             most_label_ = std::max(most_label_, ids[n_fields - 1]);
         }
-        table.index.build(keys_.data() + table.first, int64_t(keys_.size()) - table.first, n_fields == 2);
+        table.index.build(int64_t(values_.size()) - table.first, n_fields == 2, [&](int64_t k) { return values_[table.first + k].key; });
         tables_.push_back(std::move(table));
     }
 
-    void reserve(int64_t n_rows) {
-        keys_.reserve(n_rows);
-        values_.reserve(n_rows + 1);
+    void reserve(int64_t n_values, int64_t n_rows) {
+        values_.reserve(n_values);
         rows_.reserve(n_rows);
+    }
+
+    // Of sorted rows, how many differ in more than their labels.
+    static int64_t n_values(const int32_t *ids, int64_t n_rows, int64_t n_fields) {
+        int64_t n = n_rows > 0;
+        for (const int32_t *row = ids + n_fields; row < ids + n_rows * n_fields; row += n_fields)
+            n += !std::equal(row, row + n_fields - 1, row - n_fields);
+        return n;
     }
 
     // No table comes after this.
     void finish() {
-        values_.push_back(next());
-        keys_.shrink_to_fit();
-        values_.shrink_to_fit();
         width_ = int64_t(most_label_) + 1;
         const int64_t many = std::max(kMany, width_ / kSparse);
-        int64_t n_dense = 0;
-        for (size_t k = 0; k + 1 < values_.size() && n_dense < kMostDense; ++k)
-            if (values_[k + 1].first_row - values_[k].first_row >= many) values_[k].dense = n_dense++;
-        dense_.resize(size_t(n_dense * width_));
-        for (size_t k = 0; k + 1 < values_.size(); ++k)
-            for (int64_t r = values_[k].first_row; values_[k].dense >= 0 && r < values_[k + 1].first_row; ++r)
-                dense_[values_[k].dense * width_ + rows_[r].label] = rows_[r].count;
+        for (Value &value : values_) {
+            if (value.n_rows < many || n_dense_ == INT32_MAX) continue;
+            value.more = n_dense_++;
+            dense_.resize(size_t(n_dense_ * width_));
+            uint32_t *counts = dense_.data() + value.more * width_;
+            for (int64_t r = value.first_row; r < value.first_row + value.n_rows; ++r) counts[rows_[r].label] = rows_[r].count;
+        }
     }
 
     // Adds to the counts of table t (or takes away from them) what sorted rows say. A key that changes gets new rows
@@ -90,8 +97,8 @@ class Tables {
             const int64_t key = pack(ids + r * n_fields, n_fields, bits);
             for (end = r + 1; end < n_rows && pack(ids + end * n_fields, n_fields, bits) == key;) ++end;
             const int64_t old = find(t, key);
-            const int64_t last = old < 0 ? 0 : values_[old + 1].first_row;
             int64_t o = old < 0 ? 0 : values_[old].first_row, total = 0;
+            const int64_t last = old < 0 ? 0 : o + values_[old].n_rows;
             std::vector<Row> merged;
             auto push = [&](int32_t label, int64_t n) {
                 if (label < 0 || n < 0 || n > int64_t(UINT32_MAX)) throw std::invalid_argument("a count is beyond 32 bits, or a label negative");
@@ -106,22 +113,21 @@ class Tables {
                 o += mine <= theirs;
                 q += theirs <= mine;
             }
-            tables_[t].changed[key] = merged.empty() ? -1 : int64_t(keys_.size());
-            keys_.push_back(key);
-            values_.back().total = total; // the one behind the last
+            tables_[t].changed[key] = merged.empty() ? -1 : int64_t(values_.size());
+            values_.push_back({key, int64_t(rows_.size()), total, uint32_t(merged.size()), merged.size() == 1 ? merged[0].label : -1});
             rows_.insert(rows_.end(), merged.begin(), merged.end());
-            values_.push_back(next());
         }
     }
 
     int64_t n_tables() const { return int64_t(tables_.size()); }
     int32_t most_label() const { return most_label_; }
-    int64_t key(int64_t place) const { return keys_[place]; }
     const Value &value(int64_t place) const { return values_[place]; }
     const Row *row(int64_t r) const { return rows_.data() + r; }
 
-    // The counts of all labels below `width`, of a value that is dense; null for others.
-    const uint32_t *dense(const Value &value) const { return value.dense < 0 ? nullptr : dense_.data() + value.dense * width_; }
+    // The counts of all labels below `width`, of a value with many; null for others.
+    const uint32_t *dense(const Value &value) const {
+        return value.n_rows > 1 && value.more >= 0 ? dense_.data() + value.more * width_ : nullptr;
+    }
     int64_t width() const { return width_; }
 
     // What a reader has found out of a value's rows, for all readers after it.
@@ -145,14 +151,12 @@ class Tables {
         for (const Search &search : searches) {
             if (search.key < 0) continue;
             const Table &table = tables_[search.table];
-            const int64_t likely = table.first + std::max<int64_t>(0, table.index.likely(search.key));
-            __builtin_prefetch(&keys_[likely]);
-            __builtin_prefetch(&values_[likely]);
+            __builtin_prefetch(&values_[table.first + std::max<int64_t>(0, table.index.likely(search.key))]);
         }
         for (Search &search : searches) {
             search.place = find(search.table, search.key);
-            if (search.place >= 0) // a search among rows begins in their middle
-                __builtin_prefetch(&rows_[(values_[search.place].first_row + values_[search.place + 1].first_row) / 2]);
+            if (search.place >= 0 && values_[search.place].n_rows > 1) // a search among rows begins in their middle
+                __builtin_prefetch(&rows_[values_[search.place].first_row + values_[search.place].n_rows / 2]);
         }
     }
 
@@ -161,16 +165,16 @@ class Tables {
         const Table &table = tables_[t];
         if (!table.changed.empty())
             if (const auto found = table.changed.find(key); found != table.changed.end()) return found->second;
-        const int64_t found = table.index.find(key, keys_.data() + table.first);
+        const int64_t found = table.index.find(key, [&](int64_t k) { return values_[table.first + k].key; });
         return found < 0 ? -1 : table.first + found;
     }
 
   private:
     // The counts of a value with many labels stand by label; many are at least so many, and one of so many of all.
-    static constexpr int64_t kMany = 16, kSparse = 32, kMostDense = int64_t(1) << 23, kMostRows = int64_t(1) << 39;
+    static constexpr int64_t kMany = 16, kSparse = 32;
 
     struct Table {
-        int64_t first; // its first key
+        int64_t first; // its first value
         KeyIndex index{};
         std::unordered_map<int64_t, int64_t> changed{}; // places of keys that were added to since; −1: nothing is left
     };
@@ -184,12 +188,6 @@ class Tables {
         return key;
     }
 
-    // A value whose rows come next.
-    Value next() const {
-        if (int64_t(rows_.size()) >= kMostRows) throw std::invalid_argument("there are too many rows");
-        return {int64_t(rows_.size()), -1, 0};
-    }
-
     struct Notes {
         std::mutex guard;
         std::unordered_map<int64_t, std::vector<double>> of;
@@ -197,12 +195,11 @@ class Tables {
 
     std::unique_ptr<Notes> notes_ = std::make_unique<Notes>();
     std::vector<Table> tables_;
-    std::vector<int64_t> keys_;
-    std::vector<Value> values_; // one more than keys
+    std::vector<Value> values_;
     std::vector<Row> rows_;
     std::vector<uint32_t> dense_;
     int64_t width_ = 0;
-    int32_t most_label_ = -1;
+    int32_t n_dense_ = 0, most_label_ = -1;
 };
 
 // What each context looks at: views of tokens at offsets.
@@ -267,6 +264,7 @@ class Lookup {
     struct Rows {
         const Tables::Row *rows = nullptr;
         int64_t n = 0, n_labels = 0, total = 0; // n_labels: rows whose count is not 0
+        int32_t only = -1;                      // perhaps the one label that there is
         const uint32_t *dense = nullptr;        // perhaps the counts of all labels below `width`
         int64_t width = 0;
 
@@ -281,7 +279,9 @@ class Lookup {
         // counts[c] = the count of labels[c], without branches that depend on the labels.
         void counts(const int32_t *labels, int64_t n_wanted, double *counts) const {
             constexpr int64_t few = 8;
-            if (dense) {
+            if (only >= 0) {
+                for (int64_t c = 0; c < n_wanted; ++c) counts[c] = labels[c] == only ? double(total) : 0.0;
+            } else if (dense) {
                 for (int64_t c = 0; c < n_wanted; ++c) counts[c] = labels[c] < width ? double(dense[labels[c]]) : 0.0;
             } else if (n <= few) {
                 std::fill_n(counts, n_wanted, 0.0);
@@ -303,24 +303,28 @@ class Lookup {
     Rows rows_of(int64_t j, int64_t place) {
         if (place < 0) return {};
         const Tables::Value &value = tables->value(place);
-        const int64_t n = tables->value(place + 1).first_row - value.first_row;
-        const Rows all{tables->row(value.first_row), n, n, value.total, tables->dense(value), tables->width()};
-        const int64_t other = without ? without->find(j, tables->key(place)) : -1;
-        if (other < 0) return all;
-        left_.assign(all.rows, all.rows + n);
-        int64_t row = 0, n_labels = n;
-        for (int64_t r = without->value(other).first_row; r < without->value(other + 1).first_row; ++r) {
+        const int64_t n = value.n_rows;
+        const Rows all{tables->row(value.first_row), n, n, value.total, n == 1 ? value.more : -1, tables->dense(value), tables->width()};
+        const int64_t other = without ? without->find(j, value.key) : -1;
+        return other < 0 ? all : less(all, without->value(other));
+    }
+
+  private:
+    // What is left of rows after some are subtracted.
+    [[gnu::noinline]] Rows less(const Rows &all, const Tables::Value &taken_away) {
+        left_.assign(all.rows, all.rows + all.n);
+        int64_t row = 0, n_labels = all.n;
+        for (int64_t r = taken_away.first_row; r < taken_away.first_row + taken_away.n_rows; ++r) {
             const Tables::Row &taken = *without->row(r);
             row = all.next(row, taken.label);
-            if (row >= n || left_[row].label != taken.label || left_[row].count < taken.count)
+            if (row >= all.n || left_[row].label != taken.label || left_[row].count < taken.count)
                 throw std::invalid_argument("events to be subtracted were never counted");
             left_[row].count -= taken.count;
             n_labels -= left_[row].count == 0;
         }
-        return {left_.data(), n, n_labels, all.total - without->value(other).total};
+        return {left_.data(), all.n, n_labels, all.total - taken_away.total};
     }
 
-  private:
     std::vector<Tables::Row> left_;
     std::vector<Tables::Search> searches_;
 };

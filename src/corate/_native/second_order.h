@@ -82,7 +82,7 @@ class SentenceTriples {
             rates.index.prefetch(found_.back());
         });
         for (int64_t &k : found_) {
-            k = rates.index.find(k, rates.pairs.data());
+            k = rates.index.find(k, [&](int64_t pair) { return rates.pairs[pair]; });
             if (k >= 0) __builtin_prefetch(&rates.first_row[k]);
         }
         for (const int64_t k : found_)
