@@ -3,12 +3,6 @@
 #include "bindings.h"
 #include "second_order.h"
 
-namespace {
-
-template <class T> std::vector<T> copy(In<T> array) { return {array.data(), array.data() + array.size()}; }
-
-} // namespace
-
 void bind_second_order(nb::module_ &m) {
     m.def("max_marginals", [](In<int64_t> sentences, In<int64_t> positions, In<int32_t> labels, In<double> scores,
                               Matrix pair, In<int64_t> edges, In<double> edge_scores, Out<double> margins,
@@ -50,8 +44,12 @@ void bind_second_order(nb::module_ &m) {
             }
             for (size_t r = 0; r < row_labels.size(); ++r)
                 require(row_labels.data()[r] >= 0 && row_labels.data()[r] < n_labels, "a label is out of range");
-            new (made) TripleRates{n_labels, copy(pairs), copy(unseen), copy(first_row), copy(row_labels), copy(row_rates)};
-            made->index.build(int64_t(pairs.size()), false, [&](int64_t k) { return pairs.data()[k]; });
+            TripleRates rates{n_labels, {}, {}};
+            for (size_t k = 0; k < pairs.size(); ++k)
+                rates.pairs.push_back({pairs.data()[k], first_row.data()[k], first_row.data()[k + 1] - first_row.data()[k], unseen.data()[k]});
+            for (size_t r = 0; r < row_labels.size(); ++r) rates.rows.push_back({row_rates.data()[r], row_labels.data()[r]});
+            rates.finish();
+            new (made) TripleRates(std::move(rates));
         })
         // Fills the rates of every triple of candidates.
         .def("__call__", [](const TripleRates &rates, In<int64_t> sentences, In<int64_t> positions, In<int32_t> labels, In<int64_t> triples, Out<double> out, int n_threads) {

@@ -151,12 +151,12 @@ class Tables {
         for (const Search &search : searches) {
             if (search.key < 0) continue;
             const Table &table = tables_[search.table];
-            __builtin_prefetch(&values_[table.first + std::max<int64_t>(0, table.index.likely(search.key))]);
+            __builtin_prefetch(values_.data() + table.first + std::max<int64_t>(0, table.index.likely(search.key)));
         }
         for (Search &search : searches) {
             search.place = find(search.table, search.key);
             if (search.place >= 0 && values_[search.place].n_rows > 1) // a search among rows begins in their middle
-                __builtin_prefetch(&rows_[values_[search.place].first_row + values_[search.place].n_rows / 2]);
+                __builtin_prefetch(rows_.data() + values_[search.place].first_row + values_[search.place].n_rows / 2);
         }
     }
 
@@ -267,6 +267,7 @@ class Lookup {
         int32_t only = -1;                      // perhaps the one label that there is
         const uint32_t *dense = nullptr;        // perhaps the counts of all labels below `width`
         int64_t width = 0;
+        const Rows *less = nullptr;             // perhaps rows whose counts are to be subtracted from these
 
         // The first row from `from` on whose label is not below.
         int64_t next(int64_t from, int32_t label) const {
@@ -276,8 +277,22 @@ class Lookup {
             return from + (left == 1 && rows[from].label < label);
         }
 
-        // counts[c] = the count of labels[c], without branches that depend on the labels.
+        // counts[c] = the count of labels[c].
         void counts(const int32_t *labels, int64_t n_wanted, double *counts) const {
+            find(labels, n_wanted, counts);
+            if (!less) return;
+            constexpr int64_t together = 8;
+            double taken[together];
+            for (int64_t c = 0; c < n_wanted; c += together) {
+                const int64_t m = std::min(together, n_wanted - c);
+                less->find(labels + c, m, taken);
+                for (int64_t k = 0; k < m; ++k) counts[c + k] -= taken[k];
+            }
+        }
+
+      private:
+        // Without branches that depend on the labels.
+        void find(const int32_t *labels, int64_t n_wanted, double *counts) const {
             constexpr int64_t few = 8;
             if (only >= 0) {
                 for (int64_t c = 0; c < n_wanted; ++c) counts[c] = labels[c] == only ? double(total) : 0.0;
@@ -300,31 +315,62 @@ class Lookup {
         }
     };
 
+    // Rows whose counts are asked for by label.
     Rows rows_of(int64_t j, int64_t place) {
         if (place < 0) return {};
-        const Tables::Value &value = tables->value(place);
-        const int64_t n = value.n_rows;
-        const Rows all{tables->row(value.first_row), n, n, value.total, n == 1 ? value.more : -1, tables->dense(value), tables->width()};
-        const int64_t other = without ? without->find(j, value.key) : -1;
-        return other < 0 ? all : less(all, without->value(other));
+        const Rows all = whole(*tables, place);
+        const int64_t other = without ? without->find(j, tables->value(place).key) : -1;
+        return other < 0 ? all : rest(place, all, whole(*without, other));
+    }
+
+    // The same rows one by one, with what is left of their counts.
+    Rows listed(int64_t j, int64_t place) {
+        const Rows rows = rows_of(j, place);
+        if (!rows.less && (rows.only < 0 || rows.total == rows.rows[0].count)) return rows;
+        left_.assign(rows.rows, rows.rows + rows.n);
+        if (rows.only >= 0) left_[0].count = uint32_t(rows.total);
+        int64_t row = 0;
+        for (int64_t r = 0; rows.less && r < rows.less->n; ++r) {
+            row = rows.next(row, rows.less->rows[r].label);
+            left_[row].count -= rows.less->rows[r].count;
+        }
+        return {left_.data(), rows.n, rows.n_labels, rows.total};
     }
 
   private:
-    // What is left of rows after some are subtracted.
-    [[gnu::noinline]] Rows less(const Rows &all, const Tables::Value &taken_away) {
-        left_.assign(all.rows, all.rows + all.n);
-        int64_t row = 0, n_labels = all.n;
-        for (int64_t r = taken_away.first_row; r < taken_away.first_row + taken_away.n_rows; ++r) {
-            const Tables::Row &taken = *without->row(r);
-            row = all.next(row, taken.label);
-            if (row >= all.n || left_[row].label != taken.label || left_[row].count < taken.count)
-                throw std::invalid_argument("events to be subtracted were never counted");
-            left_[row].count -= taken.count;
-            n_labels -= left_[row].count == 0;
-        }
-        return {left_.data(), all.n, n_labels, all.total - taken_away.total};
+    static Rows whole(const Tables &tables, int64_t place) {
+        const Tables::Value &value = tables.value(place);
+        const int64_t n = value.n_rows;
+        return {tables.row(value.first_row), n, n, value.total, n == 1 ? value.more : -1, tables.dense(value), tables.width()};
     }
 
+    // What is left after some are subtracted.
+    [[gnu::noinline]] Rows rest(int64_t place, Rows rows, const Rows &taken) {
+        constexpr int64_t many = 16; // for which it is kept how many labels are gone
+        int64_t gone = -1;
+        const auto known = rows.n < many ? gone_.end() : gone_.find(place);
+        if (known != gone_.end()) gone = known->second;
+        if (gone < 0) {
+            gone = 0;
+            int64_t row = 0;
+            for (int64_t r = 0; r < taken.n; ++r) {
+                row = rows.next(row, taken.rows[r].label);
+                if (row >= rows.n || rows.rows[row].label != taken.rows[r].label || rows.rows[row].count < taken.rows[r].count)
+                    throw std::invalid_argument("events to be subtracted were never counted");
+                gone += rows.rows[row].count == taken.rows[r].count;
+            }
+            if (rows.n >= many) gone_[place] = gone;
+        }
+        rows.n_labels -= gone;
+        rows.total -= taken.total;
+        if (rows.only >= 0) return rows; // of which the total is the count
+        taken_ = taken;
+        rows.less = &taken_;
+        return rows;
+    }
+
+    std::unordered_map<int64_t, int64_t> gone_;
+    Rows taken_;
     std::vector<Tables::Row> left_;
     std::vector<Tables::Search> searches_;
 };
@@ -369,7 +415,7 @@ class LogRates : public Lookup {
 
     // The labels seen with a context at the k-th token; returns the share of P(y | f) that is left to all others.
     template <class Visit> double seen(int64_t k, int64_t j, Visit visit) {
-        const Rows rows = rows_of(j, place(k, j));
+        const Rows rows = listed(j, place(k, j));
         for (int64_t r = 0; r < rows.n; ++r)
             if (rows.rows[r].count > 0) visit(rows.rows[r].label);
         const double a = alpha * double(rows.n_labels);
@@ -401,7 +447,7 @@ class PairLogRates : public Lookup {
         for (int64_t p = 0; p < m; ++p)
             for (int64_t q = 0; q < n; ++q) pairs_[p * n + q] = int32_t(left[p] * n_labels + right[q]);
         for (int64_t j = 0; j < n_own; ++j) {
-            const Rows rows = rows_of(j, place(k, j));
+            const Rows rows = listed(j, place(k, j));
             if (!rows.total) {
                 for (int64_t e = 0; e < m * n; ++e) rates[e * n_own + j] = 0.0;
                 continue;

@@ -44,30 +44,43 @@ class MaxMarginals {
 
 // log CR(y; y″ | y′) = log P(y″ | y, y′) − log P(y″ | y′), the former smoothed with the latter.
 struct TripleRates {
+    struct Row {
+        double rate;
+        int32_t label; // y″, ascending within a pair
+    };
+    struct Pair {
+        int64_t key; // y · n_labels + y′
+        int64_t first_row, n_rows;
+        double unseen; // log CR of every y″ that has no row
+    };
+
     int64_t n_labels;
-    std::vector<int64_t> pairs;      // y · n_labels + y′
-    std::vector<double> unseen;      // of each pair, log CR of every y″ that has no row
-    std::vector<int64_t> first_row;  // n_pairs + 1
-    std::vector<int32_t> row_labels; // y″, ascending within a pair
-    std::vector<double> row_rates;
+    std::vector<Pair> pairs;
+    std::vector<Row> rows;
     KeyIndex index{};
+
+    void finish() {
+        index.build(int64_t(pairs.size()), false, [&](int64_t k) { return pairs[k].key; });
+    }
 
     // out[q] = the rates of labels after the k-th pair, −1 for one that was never seen: after it, nothing is known.
     void operator()(int64_t k, const int32_t *labels, int64_t n, double *out) const {
         constexpr int64_t few = 8;
-        std::fill_n(out, n, k < 0 ? 0.0 : unseen[k]);
+        std::fill_n(out, n, k < 0 ? 0.0 : pairs[k].unseen);
         if (k < 0) return;
-        const int64_t begin = first_row[k], end = first_row[k + 1];
-        if (end - begin <= few) {
-            for (int64_t r = begin; r < end; ++r)
-                for (int64_t q = 0; q < n; ++q) out[q] = row_labels[r] == labels[q] ? row_rates[r] : out[q];
+        const Row *first = rows.data() + pairs[k].first_row;
+        if (pairs[k].n_rows <= few) {
+            for (const Row *row = first; row < first + pairs[k].n_rows; ++row)
+                for (int64_t q = 0; q < n; ++q) out[q] = row->label == labels[q] ? row->rate : out[q];
             return;
         }
-        for (int64_t q = 0; q < n; ++q) {
-            int64_t row = begin;
-            for (int64_t left = end - begin; left > 1; left -= left / 2) // without branches, which no processor can foresee
-                row += (left / 2) * (row_labels[row + left / 2] <= labels[q]);
-            out[q] = row_labels[row] == labels[q] ? row_rates[row] : out[q];
+        constexpr int64_t together = 8; // every step waits for memory: they wait together
+        for (; n > 0; labels += together, out += together, n -= together) {
+            const int64_t m = std::min(together, n);
+            int64_t at[together] = {};
+            for (int64_t left = pairs[k].n_rows; left > 1; left -= left / 2)
+                for (int64_t q = 0; q < m; ++q) at[q] += (left / 2) * (first[at[q] + left / 2].label <= labels[q]);
+            for (int64_t q = 0; q < m; ++q) out[q] = first[at[q]].label == labels[q] ? first[at[q]].rate : out[q];
         }
     }
 };
@@ -82,14 +95,9 @@ class SentenceTriples {
             rates.index.prefetch(found_.back());
         });
         for (int64_t &k : found_) {
-            k = rates.index.find(k, [&](int64_t pair) { return rates.pairs[pair]; });
-            if (k >= 0) __builtin_prefetch(&rates.first_row[k]);
+            k = rates.index.find(k, [&](int64_t pair) { return rates.pairs[pair].key; });
+            if (k >= 0) __builtin_prefetch(rates.rows.data() + rates.pairs[k].first_row);
         }
-        for (const int64_t k : found_)
-            if (k >= 0) {
-                __builtin_prefetch(&rates.row_labels[rates.first_row[k]]);
-                __builtin_prefetch(&rates.row_rates[rates.first_row[k]]);
-            }
         size_t t = 0;
         each(x, s, [&](int64_t i, int32_t, int32_t) {
             rates(found_[t++], x.labels + x.positions[i], x.width(i), out);
