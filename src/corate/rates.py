@@ -46,7 +46,8 @@ from corate.counts import (
 )
 from corate.errors import InputError
 from corate.lattice import Lattice, owners
-from corate.views import VocabularyIds, WordViews
+from corate.triples import Triples
+from corate.views import WORD, ColumnIds, VocabularyIds
 
 if HAS_KERNELS:
     from corate._native import kernels
@@ -59,6 +60,7 @@ Values = npt.NDArray[np.float32]  # rates of contexts: there are many of them
 
 ALPHA = 1.5  # how much of its own evidence a context gives to its parent
 PRIOR_COUNT = 0.1
+MOST_COLUMNS = 8  # that are kept in mind, with the ids of their values
 MOST_LABELS = 46_340  # pairs of labels fit into 32 bits
 PAIR_COUNT = 0.5
 BUCKETS = (1, 2, 4, 11, 101)  # a context's own count falls into one of six buckets: 0, 1, 2–3, 4–10, …
@@ -165,48 +167,6 @@ def _native(group: Group, counts: Counts) -> kernels.Tables:
 def _with_label_pair(ids: Ids, n_labels: int) -> Ids:
     """Rows with two labels, as one number."""
     return np.column_stack([ids[:, :-2], ids[:, -2] * np.int32(n_labels) + ids[:, -1]])
-
-
-WORD = Atom("word")
-MOST_COLUMNS = 8  # that are kept in mind, with the ids of their values
-UNMET = -2  # the id of a known word's view that was not looked up yet
-
-
-class ColumnIds:
-    """Ids of the views of a column's values, −1 where training never saw the view."""
-
-    def __init__(
-        self, values: Sequence[str], places: Ids | None, n_words: int, known: dict[str, Ids]
-    ) -> None:
-        """`places` in the vocabulary of words, if the values are words: for those in it, views are looked up
-        once and `known`, by view, from then on."""
-        self.values, self._places, self._n_words, self._known = values, places, n_words, known
-        self._found: dict[str, Ids] = {}
-        self._asked = np.arange(len(values)), WordViews(values)  # values that were looked up last
-
-    def __call__(self, atom: Atom, vocabulary: VocabularyIds) -> Ids:
-        if atom.source not in self._found:
-            self._found[atom.source] = self._ids(atom, vocabulary)
-        return self._found[atom.source]
-
-    def _ids(self, atom: Atom, vocabulary: VocabularyIds) -> Ids:
-        places = self._places
-        if places is None:
-            return self._asked[1].ids(atom.view, vocabulary)
-        if atom == WORD:
-            return places
-        if atom.source not in self._known:
-            self._known[atom.source] = np.full(self._n_words + 1, UNMET, np.int32)  # the last: of all others
-        known = self._known[atom.source]
-        ids = known[places]
-        asked, (last, views) = np.flatnonzero(ids == UNMET), self._asked
-        if not np.array_equal(asked, last):
-            views = WordViews([self.values[k] for k in asked.tolist()])
-            self._asked = asked, views
-        ids[asked] = views.ids(atom.view, vocabulary)
-        met = asked[places[asked] >= 0]
-        known[places[met]] = ids[met]
-        return ids
 
 
 class Rates:
@@ -559,55 +519,4 @@ class Rates:
 
     @cached_property
     def triple(self) -> Triples:
-        return Triples(self._table(LABEL_TRIPLE), self.pair, self.log_prior)
-
-
-class Triples:
-    """log CR(y; y″ | y′): what the label before the last one adds to what the last one says.
-
-    P(y″ | y, y′) = (#(y, y′, y″) + a · P(y″ | y′)) / (#(y, y′, ·) + a),  a = α · labels seen after y, y′
-    """
-
-    def __init__(self, table: Table, pair: Float, log_prior: Float) -> None:
-        """`pair` is log CR(y; y′), so that log P(y″ | y′) is pair[y′, y″] + log P(y″), normalised."""
-        n_labels = len(log_prior)
-        first, middle, last = (table.field(k).astype(np.int64) for k in range(3))
-        key = first * n_labels + middle
-        starts = starts_of_runs(key)
-        self.n_labels = n_labels
-        self.pair_keys: Int = key[starts]
-        self.first_row: Int = np.append(starts, len(key))
-        self.row_labels: Ids = np.ascontiguousarray(table.field(2))
-        n_rows = np.diff(self.first_row)
-        total = np.add.reduceat(table.n, starts) if len(starts) else np.empty(0, np.int64)
-        a = ALPHA * n_rows
-        norm = np.array([np.log(np.exp(row + log_prior).sum()) for row in pair])
-        log_after = pair[middle, last] + log_prior[last] - norm[middle]  # log P(y″ | y′)
-        spread = np.repeat(np.arange(len(starts)), n_rows)
-        prob = (table.n + a[spread] * np.exp(log_after)) / (total + a)[spread]
-        self.row_rates: Float = np.log(prob) - log_after
-        self.unseen: Float = np.log(a / (total + a))
-
-    def arrays(self) -> tuple[int, Int, Float, Int, Ids, Float]:
-        """As the kernel reads them: pairs of labels with what holds for third ones never seen, and rows."""
-        return self.n_labels, self.pair_keys, self.unseen, self.first_row, self.row_labels, self.row_rates
-
-    @cached_property
-    def native(self) -> kernels.TripleRates:
-        return kernels.TripleRates(*self.arrays())
-
-    def __getstate__(self) -> dict[str, Any]:
-        """For copies: what can be made anew is left out."""
-        return {name: value for name, value in self.__dict__.items() if name != "native"}
-
-    def rates(self, first: Ids, middle: Ids, last: Ids) -> Float:
-        """log CR of given triples; 0 after a pair that training never saw."""
-        if not len(self.pair_keys):
-            return np.zeros(len(first))
-        key = first.astype(np.int64) * self.n_labels + middle
-        pair = np.minimum(np.searchsorted(self.pair_keys, key), len(self.pair_keys) - 1)
-        row_keys = owners(self.first_row) * self.n_labels + self.row_labels
-        row = np.minimum(np.searchsorted(row_keys, pair * self.n_labels + last), len(row_keys) - 1)
-        seen = row_keys[row] == pair * self.n_labels + last
-        rates = np.where(seen, self.row_rates[row], self.unseen[pair])
-        return np.where(self.pair_keys[pair] == key, rates, 0.0)
+        return Triples(self._table(LABEL_TRIPLE), self.pair, self.log_prior, ALPHA)

@@ -26,8 +26,9 @@ from corate._native import HAS_KERNELS
 from corate.corpus import Column, Corpus
 from corate.counts import Table, column_of, pack, starts_of_runs
 from corate.lattice import Lattice, end_candidates, offsets_of, owners, ragged_arange
-from corate.rates import ALPHA, BUCKETS, Buckets, Float, Ids, Int, Rates, Triples, Values
+from corate.rates import ALPHA, BUCKETS, Buckets, Float, Ids, Int, Rates, Values
 from corate.second_order import keep, max_marginals, triple_ends, triple_offsets
+from corate.triples import Triples
 
 if HAS_KERNELS:
     from corate._native import kernels

@@ -17,8 +17,9 @@ import numpy.typing as npt
 from corate._native import HAS_KERNELS
 from corate.corpus import Column, Corpus
 from corate.lattice import Float, Ids, Int, Lattice, offsets_of, owners, ragged_arange
-from corate.rates import ALPHA, WORD, Rates
+from corate.rates import ALPHA, Rates
 from corate.tagger_lattice import KIND_MARGIN, Weights, candidates, close, evidence, kinds_of, required_labels
+from corate.views import WORD
 
 if HAS_KERNELS:
     from corate._native import kernels

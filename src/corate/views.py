@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corate._native import HAS_KERNELS
-from corate.contexts import AFFIX, SHAPE_LENGTH, Views, kind
+from corate.contexts import AFFIX, SHAPE_LENGTH, Atom, Views, kind
 from corate.corpus import letters_of
 
 if HAS_KERNELS:
@@ -27,6 +27,8 @@ Spelling = tuple[
     npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.int64]
 ]
 
+WORD = Atom("word")
+UNMET = -2  # the id of a known word's view that was not looked up yet
 MARK = "\0"  # stands between words
 # Σ becomes σ or ς, and İ two characters; every other letter has one lower case of its own.
 UNUSUAL = (MARK, "Σ", "İ")
@@ -119,6 +121,43 @@ class WordViews:
             return None
         letters, starts = _end_to_end(self.words)
         return letters, letters_of(text.lower()), kinds_of(letters), starts
+
+
+class ColumnIds:
+    """Ids of the views of a column's values, −1 where training never saw the view."""
+
+    def __init__(
+        self, values: Sequence[str], places: Ids | None, n_words: int, known: dict[str, Ids]
+    ) -> None:
+        """`places` in the vocabulary of words, if the values are words: for those in it, views are looked up
+        once and `known`, by view, from then on."""
+        self.values, self._places, self._n_words, self._known = values, places, n_words, known
+        self._found: dict[str, Ids] = {}
+        self._asked = np.arange(len(values)), WordViews(values)  # values that were looked up last
+
+    def __call__(self, atom: Atom, vocabulary: VocabularyIds) -> Ids:
+        if atom.source not in self._found:
+            self._found[atom.source] = self._ids(atom, vocabulary)
+        return self._found[atom.source]
+
+    def _ids(self, atom: Atom, vocabulary: VocabularyIds) -> Ids:
+        places = self._places
+        if places is None:
+            return self._asked[1].ids(atom.view, vocabulary)
+        if atom == WORD:
+            return places
+        if atom.source not in self._known:
+            self._known[atom.source] = np.full(self._n_words + 1, UNMET, np.int32)  # the last: of all others
+        known = self._known[atom.source]
+        ids = known[places]
+        asked, (last, views) = np.flatnonzero(ids == UNMET), self._asked
+        if not np.array_equal(asked, last):
+            views = WordViews([self.values[k] for k in asked.tolist()])
+            self._asked = asked, views
+        ids[asked] = views.ids(atom.view, vocabulary)
+        met = asked[places[asked] >= 0]
+        known[places[met]] = ids[met]
+        return ids
 
 
 def _native(name: str) -> tuple[int, int] | None:

@@ -3,6 +3,7 @@
 #include "bindings.h"
 #include "rates.h"
 #include "token_scores.h"
+#include "weighing.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
