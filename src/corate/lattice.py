@@ -21,6 +21,8 @@ Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 Ids = npt.NDArray[np.int32]
 
+MOST_LABELS = 46_340  # pairs of labels fit into 31 bits
+
 
 @dataclass(frozen=True)
 class Lattice:

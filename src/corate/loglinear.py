@@ -23,7 +23,7 @@ import numpy.typing as npt
 from corate._native import HAS_KERNELS
 from corate.attributes import Sparse
 from corate.errors import InputError
-from corate.lattice import Float, Ids, Int, Lattice, offsets_of, ragged_arange
+from corate.lattice import MOST_LABELS, Float, Ids, Int, Lattice, offsets_of, ragged_arange
 
 if HAS_KERNELS:
     from corate._native import kernels
@@ -31,7 +31,6 @@ if HAS_KERNELS:
 Objective = Callable[[Float], tuple[float, Float]]  # value and gradient
 
 MOST_FEATURES = 1 << 31  # a vector of as many weights is 16 GB
-MOST_LABELS = 46340  # the square of it fits into 31 bits
 
 
 @dataclass(frozen=True)

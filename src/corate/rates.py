@@ -45,7 +45,7 @@ from corate.counts import (
     vocabulary_of,
 )
 from corate.errors import InputError
-from corate.lattice import Lattice, owners
+from corate.lattice import MOST_LABELS, Lattice, owners
 from corate.triples import Triples
 from corate.views import WORD, ColumnIds, VocabularyIds
 
@@ -61,7 +61,6 @@ Values = npt.NDArray[np.float32]  # rates of contexts: there are many of them
 ALPHA = 1.5  # how much of its own evidence a context gives to its parent
 PRIOR_COUNT = 0.1
 MOST_COLUMNS = 8  # that are kept in mind, with the ids of their values
-MOST_LABELS = 46_340  # pairs of labels fit into 32 bits
 PAIR_COUNT = 0.5
 BUCKETS = (1, 2, 4, 11, 101)  # a context's own count falls into one of six buckets: 0, 1, 2–3, 4–10, …
 
@@ -320,9 +319,8 @@ class Rates:
             if len(self._last) >= MOST_COLUMNS:
                 self._last.clear()
             are_words = atom.column == WORD.column and WORD.source in self.counts.vocabularies
-            vocabulary = self.vocabulary(WORD.source) if are_words else None
-            places, n_words = (vocabulary.ids(values), len(vocabulary)) if vocabulary else (None, 0)
-            found = self._last[key] = ColumnIds(values, places, n_words, self._known)
+            words = self.vocabulary(WORD.source) if are_words else None
+            found = self._last[key] = ColumnIds(values, words, self._known)
         return found(atom, self.vocabulary(atom.source))
 
     def outside(self, atom: Atom) -> int:

@@ -126,12 +126,11 @@ class WordViews:
 class ColumnIds:
     """Ids of the views of a column's values, −1 where training never saw the view."""
 
-    def __init__(
-        self, values: Sequence[str], places: Ids | None, n_words: int, known: dict[str, Ids]
-    ) -> None:
-        """`places` in the vocabulary of words, if the values are words: for those in it, views are looked up
+    def __init__(self, values: Sequence[str], words: VocabularyIds | None, known: dict[str, Ids]) -> None:
+        """`words`: the vocabulary of words, if the values are words. For those in it, views are looked up
         once and `known`, by view, from then on."""
-        self.values, self._places, self._n_words, self._known = values, places, n_words, known
+        self.values, self._words, self._known = values, words, known
+        self._places = None if words is None else words.ids(values)
         self._found: dict[str, Ids] = {}
         self._asked = np.arange(len(values)), WordViews(values)  # values that were looked up last
 
@@ -141,13 +140,13 @@ class ColumnIds:
         return self._found[atom.source]
 
     def _ids(self, atom: Atom, vocabulary: VocabularyIds) -> Ids:
-        places = self._places
-        if places is None:
+        words, places = self._words, self._places
+        if words is None or places is None:
             return self._asked[1].ids(atom.view, vocabulary)
         if atom == WORD:
             return places
         if atom.source not in self._known:
-            self._known[atom.source] = np.full(self._n_words + 1, UNMET, np.int32)  # the last: of all others
+            self._known[atom.source] = np.full(len(words) + 1, UNMET, np.int32)  # the last: of all others
         known = self._known[atom.source]
         ids = known[places]
         asked, (last, views) = np.flatnonzero(ids == UNMET), self._asked

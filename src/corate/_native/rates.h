@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "labels.h"
 #include "tables.h"
 
 namespace corate {
@@ -113,26 +114,14 @@ class Lookup {
         }
 
       private:
-        // Without branches that depend on the labels.
         void find(const int32_t *labels, int64_t n_wanted, double *counts) const {
-            constexpr int64_t few = 8;
             if (only >= 0) {
                 for (int64_t c = 0; c < n_wanted; ++c) counts[c] = labels[c] == only ? double(total) : 0.0;
             } else if (dense) {
                 for (int64_t c = 0; c < n_wanted; ++c) counts[c] = labels[c] < width ? double(dense[labels[c]]) : 0.0;
-            } else if (n <= few) {
-                std::fill_n(counts, n_wanted, 0.0);
-                for (int64_t r = 0; r < n; ++r)
-                    for (int64_t c = 0; c < n_wanted; ++c) counts[c] += rows[r].label == labels[c] ? double(rows[r].count) : 0.0;
             } else {
-                constexpr int64_t together = 8; // every step waits for memory: they wait together
-                for (; n_wanted > 0; labels += together, counts += together, n_wanted -= together) {
-                    const int64_t m = std::min(together, n_wanted);
-                    int64_t at[together] = {};
-                    for (int64_t left = n; left > 1; left -= left / 2)
-                        for (int64_t c = 0; c < m; ++c) at[c] += (left / 2) * (rows[at[c] + left / 2].label <= labels[c]);
-                    for (int64_t c = 0; c < m; ++c) counts[c] = rows[at[c]].label == labels[c] ? double(rows[at[c]].count) : 0.0;
-                }
+                std::fill_n(counts, n_wanted, 0.0);
+                pick(rows, n, labels, n_wanted, counts, [](const Tables::Row &row) { return double(row.count); });
             }
         }
     };
@@ -169,26 +158,30 @@ class Lookup {
     // What is left after some are subtracted.
     [[gnu::noinline]] Rows rest(int64_t place, Rows rows, const Rows &taken) {
         constexpr int64_t many = 16; // for which it is kept how many labels are gone
-        int64_t gone = -1;
-        const auto known = rows.n < many ? gone_.end() : gone_.find(place);
-        if (known != gone_.end()) gone = known->second;
-        if (gone < 0) {
-            gone = 0;
-            int64_t row = 0;
-            for (int64_t r = 0; r < taken.n; ++r) {
-                row = rows.next(row, taken.rows[r].label);
-                if (row >= rows.n || rows.rows[row].label != taken.rows[r].label || rows.rows[row].count < taken.rows[r].count)
-                    throw std::invalid_argument("events to be subtracted were never counted");
-                gone += rows.rows[row].count == taken.rows[r].count;
-            }
-            if (rows.n >= many) gone_[place] = gone;
+        if (rows.n < many) {
+            rows.n_labels -= n_gone(rows, taken);
+        } else {
+            const auto [known, is_new] = gone_.try_emplace(place);
+            if (is_new) known->second = n_gone(rows, taken);
+            rows.n_labels -= known->second;
         }
-        rows.n_labels -= gone;
         rows.total -= taken.total;
         if (rows.only >= 0) return rows; // of which the total is the count
         taken_ = taken;
         rows.less = &taken_;
         return rows;
+    }
+
+    // How many labels have nothing left.
+    static int64_t n_gone(const Rows &rows, const Rows &taken) {
+        int64_t row = 0, n = 0;
+        for (int64_t r = 0; r < taken.n; ++r) {
+            row = rows.next(row, taken.rows[r].label);
+            if (row >= rows.n || rows.rows[row].label != taken.rows[r].label || rows.rows[row].count < taken.rows[r].count)
+                throw std::invalid_argument("events to be subtracted were never counted");
+            n += rows.rows[row].count == taken.rows[r].count;
+        }
+        return n;
     }
 
     std::unordered_map<int64_t, int64_t> gone_;

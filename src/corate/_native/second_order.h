@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "keys.h"
+#include "labels.h"
 #include "lattice.h"
 
 namespace corate {
@@ -65,23 +66,10 @@ struct TripleRates {
 
     // out[q] = the rates of labels after the k-th pair, −1 for one that was never seen: after it, nothing is known.
     void operator()(int64_t k, const int32_t *labels, int64_t n, double *out) const {
-        constexpr int64_t few = 8;
         std::fill_n(out, n, k < 0 ? 0.0 : pairs[k].unseen);
         if (k < 0) return;
-        const Row *first = rows.data() + pairs[k].first_row;
-        if (pairs[k].n_rows <= few) {
-            for (const Row *row = first; row < first + pairs[k].n_rows; ++row)
-                for (int64_t q = 0; q < n; ++q) out[q] = row->label == labels[q] ? row->rate : out[q];
-            return;
-        }
-        constexpr int64_t together = 8; // every step waits for memory: they wait together
-        for (; n > 0; labels += together, out += together, n -= together) {
-            const int64_t m = std::min(together, n);
-            int64_t at[together] = {};
-            for (int64_t left = pairs[k].n_rows; left > 1; left -= left / 2)
-                for (int64_t q = 0; q < m; ++q) at[q] += (left / 2) * (first[at[q] + left / 2].label <= labels[q]);
-            for (int64_t q = 0; q < m; ++q) out[q] = first[at[q]].label == labels[q] ? first[at[q]].rate : out[q];
-        }
+        const Pair &pair = pairs[k];
+        pick(rows.data() + pair.first_row, pair.n_rows, labels, n, out, [](const Row &row) { return row.rate; });
     }
 };
 
