@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
-SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/corate/_native/*.cpp src/corate/_native/*.h)
+SOURCES := pyproject.toml CMakeLists.txt $(shell find src -type d -not -name __pycache__) $(shell find src -name "*.cpp" -o -name "*.h")
 
 .PHONY: help demo test lint bench experiments report clean
 

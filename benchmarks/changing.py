@@ -22,10 +22,13 @@ from pathlib import Path
 from time import process_time
 from typing import Any, TypeVar
 
+from corate.text.tokens import as_corpus
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "experiments"))
 
-from corate import Corpus, Tagger, merge, modelfile
-from corate.folds import label_folds
+from corate import Corpus, Tagger, merge
+from corate.evaluation.folds import label_folds
+from corate.storage import modelfile
 from corpora import BROWN_SPLITS, brown
 
 N_NEW, N_FOLDS = 100, 5
@@ -72,10 +75,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     split = brown(options.data).splits[SPLIT]
-    whole = Corpus.from_sequences(split.train.words, split.train.labels)
+    whole = as_corpus(split.train.words, split.train.labels)
     n = whole.n_sentences
     test, gold, rounds = split.test.words, split.test.labels, options.rounds
-    new = Corpus.from_sequences(test[:N_NEW], gold[:N_NEW])
+    new = as_corpus(test[:N_NEW], gold[:N_NEW])
     everything = Corpus.join([whole, new])
 
     for weights in ("fitted", "fixed"):

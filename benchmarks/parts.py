@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
 import corpora
 import terminal
 from corate import InputError
-from corate.evaluate import evaluate
+from corate.evaluation.evaluate import evaluate
 
 
 def write(data: Path, name: str, folder: Path) -> dict[str, int]:

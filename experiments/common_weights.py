@@ -14,13 +14,16 @@ from scipy.optimize import minimize
 
 import corpora
 import terminal
-from corate import tagger_lattice, weights
-from corate.contexts import default_contexts
-from corate.corpus import Corpus
-from corate.counts import Events
-from corate.rates import Float, Rates
-from corate.tagger import _tables_of
-from corate.tagger_lattice import N_BUCKETS, PAIR, PRIOR, SINGLES, TRIPLE, Weights, share
+from corate.arrays import Float
+from corate.contexts.defaults import default_contexts
+from corate.counts.count import Events
+from corate.models.tagger import evidence as tagger_lattice
+from corate.models.tagger import fit as weights
+from corate.models.tagger.evidence import N_BUCKETS, PAIR, PRIOR, SINGLES, TRIPLE, Weights, share
+from corate.models.tagger.tagger import _tables_of
+from corate.rates.lookup import Rates
+from corate.text.corpus import Corpus
+from corate.text.tokens import as_corpus
 
 OUT = Path(tagger_lattice.__file__).parent / "data" / "common_weights.json"
 BROWN = ("1000/4000", "4000/1000", "17311/16312")
@@ -29,7 +32,7 @@ STEPS = 100
 MARGIN = 30.0  # nearly all candidates: nothing is known of the weights yet
 DIGITS = 3
 
-Case = tuple[Rates, list[weights.Fold]]
+Case = tuple[Rates, list[weights.HeldOut]]
 
 
 def main() -> None:
@@ -44,7 +47,7 @@ def main() -> None:
     cases = []
     for name, part in parts.items():
         terminal.progress(f"{name}: counting …")
-        cases.append(_case(Corpus.from_sequences(part.words, part.labels)))
+        cases.append(_case(as_corpus(part.words, part.labels)))
     found = fit(cases)
     OUT.write_text(json.dumps({"fitted_on": list(parts), **found}, indent=1) + "\n", encoding="utf-8")
     print(f"written to {OUT.name}")

@@ -15,7 +15,8 @@ from time import process_time
 
 import terminal
 from corate import InputError, LinearChainCRF
-from corate.contexts import LAFFERTY, view
+from corate.contexts.defaults import LAFFERTY
+from corate.contexts.views import view
 from corpora import CONLL_SPLIT, Split, brown, conll2002
 
 C2 = 1.0  # CRFsuite's default

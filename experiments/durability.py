@@ -37,9 +37,9 @@ from pathlib import Path
 import terminal
 from corate import EmpiricalCRF, ModelFileError, Tagger, load
 from corate.cli import run as corate
-from corate.counted import CountedModel
-from corate.locks import locked
-from corate.sample import FOLDER
+from corate.models.counted import CountedModel
+from corate.storage.locks import locked
+from corate.text.sample import FOLDER
 
 TRAIN, MORE = FOLDER / "train.conll", FOLDER / "test.conll"
 SECONDS = 120  # whatever takes longer hangs

@@ -12,9 +12,9 @@ from typing import Any
 
 import terminal
 from corate import Tagger
-from corate.evaluate import evaluate
-from corate.formats import read
-from corate.templates import parse_contexts
+from corate.contexts.files import parse_contexts
+from corate.evaluation.evaluate import evaluate
+from corate.text.formats import read
 
 Row = tuple[str, str]  # a word and its part of speech
 Part = tuple[list[list[Row]], list[list[str]]]

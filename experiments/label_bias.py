@@ -20,7 +20,7 @@ import numpy as np
 
 import terminal
 from corate import EmpiricalCRF
-from corate.significance import Outcomes, outcomes
+from corate.evaluation.significance import Outcomes, outcomes
 from corpora import Part
 from measure import DONE, comparisons
 from models import MODELS

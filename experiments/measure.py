@@ -16,8 +16,8 @@ from time import process_time
 import numpy as np
 
 import terminal
-from corate.evaluate import evaluate
-from corate.significance import Outcomes, compare_all, holm, outcomes
+from corate.evaluation.evaluate import evaluate
+from corate.evaluation.significance import Outcomes, compare_all, holm, outcomes
 from corpora import Part, Split, Splits
 from models import MODELS, Model
 from results import Record, Store, digest, pack, sources_of, unpack

@@ -32,9 +32,10 @@ from typing import Any
 import numpy as np
 
 import terminal
-from corate import CorateError, EmpiricalCRF, ModelFileError, Tagger, load, merge, modelfile
-from corate.counted import CountedModel
-from corate.invariants import check
+from corate import CorateError, EmpiricalCRF, ModelFileError, Tagger, load, merge
+from corate.counts.invariants import check
+from corate.models.counted import CountedModel
+from corate.storage import modelfile
 
 SECONDS = 60  # one mutation takes milliseconds; one that takes this long hangs
 MOST_BYTES = 1 << 30  # more memory than the interpreter has at the start

@@ -24,8 +24,8 @@ from scipy.optimize import minimize
 
 import terminal
 from corate import EmpiricalCRF
-from corate.lattice import Float
-from corate.significance import outcomes
+from corate.arrays import Float
+from corate.evaluation.significance import outcomes
 from corpora import Part
 from label_bias import EMISSIONS, N_TEST, N_TRAIN, SEQUENCES
 from results import Record, check_writable, write_json

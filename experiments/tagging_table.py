@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import terminal
-from corate.empirical import MU_GRID
+from corate.models.empirical.empirical import MU_GRID
 from corpora import Splits
 from measure import CAP, DONE, NOT_RUN, Measurements
 from models import MODELS

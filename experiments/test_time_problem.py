@@ -16,9 +16,12 @@ from itertools import pairwise, product
 import numpy as np
 
 import terminal
-from corate import Corpus, EmpiricalCRF, LinearChainCRF, decode
-from corate.empirical_lattice import EmpiricalFactors
-from corate.lattice import Float, Lattice
+from corate import EmpiricalCRF, LinearChainCRF
+from corate.arrays import Float
+from corate.lattice import decode
+from corate.lattice.lattice import Lattice
+from corate.models.empirical.factors import EmpiricalFactors
+from corate.text.tokens import as_corpus
 from published import TEST_TIME_OBJECTIVE, TTP_SCORES
 from results import Record, check_writable, write_json
 
@@ -63,7 +66,7 @@ def empirical_pair(left: str, right: str) -> Float:
 def ep(words: str) -> Lattice:
     """ψ = P̃(y | x), φ = CR(y; y′ | x, x′), as EmpiricalCRF counts them (eqns 12, 13)."""
     crf = EmpiricalCRF(pair="word").fit(*examples())
-    return EmpiricalFactors(crf.counts_, contexts=()).lattice(Corpus.from_sequences([list(words)]))
+    return EmpiricalFactors(crf.counts_, contexts=()).lattice(as_corpus([list(words)]))
 
 
 def ep_pair(left: str, right: str) -> Float:

@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
-from corate.lattice import Float, Lattice, offsets_of
+from corate.arrays import Float, offsets_of
+from corate.lattice.lattice import Lattice
 
 Scored = list[tuple[float, tuple[int, ...]]]  # score and candidate (within its position) of each sequence
 

@@ -12,8 +12,8 @@ import pytest
 
 import corate
 from corate import ConstraintError, Constraints, InputError, NotFittedError
-from corate.estimator import Estimator
-from corate.spans import valid_transition
+from corate.models.base import Estimator
+from corate.text.spans import valid_transition
 
 Check = Callable[[Estimator, Path], None]
 X, Y = corate.load_sample("train", "entity")

@@ -19,7 +19,8 @@ import pos
 import published
 import terminal
 import test_time_problem as ttp_experiment
-from corate import InputError, decode
+from corate import InputError
+from corate.lattice import decode
 
 OPTIMUM = -4 * math.log(4 / 5) - math.log(1 / 5)
 

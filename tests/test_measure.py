@@ -12,8 +12,8 @@ import measure
 import results
 import tagging_table
 from corate import InputError, load_sample
-from corate.evaluate import evaluate
-from corate.significance import compare
+from corate.evaluation.evaluate import evaluate
+from corate.evaluation.significance import compare
 from corpora import Part, Split, Splits
 from models import MODELS
 

@@ -17,12 +17,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from corate.baselines import HMM, MEMM, LinearChainCRF, MaxEntClassifier, PiecewiseCRF
-    from corate.constraints import Constraints
-    from corate.corpus import Corpus
-    from corate.counted import merge
-    from corate.counts import Counts
-    from corate.empirical import EmpiricalCRF
+    from corate.contexts.files import read_contexts
+    from corate.counts.counts import Counts
     from corate.errors import (
         ConstraintError,
         ConvergenceWarning,
@@ -31,47 +27,55 @@ if TYPE_CHECKING:
         ModelFileError,
         NotFittedError,
     )
-    from corate.estimator import load
-    from corate.evaluate import Evaluation
-    from corate.formats import read, read_corpus
-    from corate.locks import locked
-    from corate.sample import load_sample
-    from corate.separate import SeparateCRF
-    from corate.significance import Comparison, compare
-    from corate.tagger import Tagger
-    from corate.templates import read_contexts
+    from corate.evaluation.evaluate import Evaluation
+    from corate.evaluation.significance import Comparison, compare
+    from corate.lattice.constraints import Constraints
+    from corate.models.counted import merge
+    from corate.models.empirical.empirical import EmpiricalCRF
+    from corate.models.hmm import HMM
+    from corate.models.loglinear.crf import LinearChainCRF
+    from corate.models.loglinear.maxent import MaxEntClassifier
+    from corate.models.loglinear.memm import MEMM
+    from corate.models.loglinear.piecewise import PiecewiseCRF
+    from corate.models.loglinear.separate import SeparateCRF
+    from corate.models.registry import load
+    from corate.models.tagger.tagger import Tagger
+    from corate.storage.locks import locked
+    from corate.text.corpus import Corpus
+    from corate.text.formats import read, read_corpus
+    from corate.text.sample import load_sample
 
 __version__ = "0.1.0"
 
 # Public names and their rooms. They are imported when first used, so that `corate --help` costs no NumPy.
 _ROOMS = {
-    "HMM": "baselines",
-    "LinearChainCRF": "baselines",
-    "MEMM": "baselines",
-    "MaxEntClassifier": "baselines",
-    "PiecewiseCRF": "baselines",
-    "SeparateCRF": "separate",
+    "HMM": "models.hmm",
+    "LinearChainCRF": "models.loglinear.crf",
+    "MEMM": "models.loglinear.memm",
+    "MaxEntClassifier": "models.loglinear.maxent",
+    "PiecewiseCRF": "models.loglinear.piecewise",
+    "SeparateCRF": "models.loglinear.separate",
     "ConvergenceWarning": "errors",
-    "Constraints": "constraints",
-    "Comparison": "significance",
+    "Constraints": "lattice.constraints",
+    "Comparison": "evaluation.significance",
     "ConstraintError": "errors",
     "CorateError": "errors",
-    "Corpus": "corpus",
-    "Counts": "counts",
-    "EmpiricalCRF": "empirical",
-    "Evaluation": "evaluate",
+    "Corpus": "text.corpus",
+    "Counts": "counts.counts",
+    "EmpiricalCRF": "models.empirical.empirical",
+    "Evaluation": "evaluation.evaluate",
     "InputError": "errors",
     "ModelFileError": "errors",
     "NotFittedError": "errors",
-    "Tagger": "tagger",
-    "compare": "significance",
-    "load": "estimator",
-    "merge": "counted",
-    "load_sample": "sample",
-    "locked": "locks",
-    "read": "formats",
-    "read_contexts": "templates",
-    "read_corpus": "formats",
+    "Tagger": "models.tagger.tagger",
+    "compare": "evaluation.significance",
+    "load": "models.registry",
+    "merge": "models.counted",
+    "load_sample": "text.sample",
+    "locked": "storage.locks",
+    "read": "text.formats",
+    "read_contexts": "contexts.files",
+    "read_corpus": "text.formats",
 }
 
 __all__ = [

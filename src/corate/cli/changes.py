@@ -15,8 +15,8 @@ from corate.cli.common import Command, check_target, console, megabytes, plural
 from corate.errors import InputError
 
 if TYPE_CHECKING:
-    from corate.corpus import Corpus
-    from corate.counted import CountedModel
+    from corate.models.counted import CountedModel
+    from corate.text.corpus import Corpus
 
 
 def output_option(command: Command) -> Command:
@@ -34,8 +34,8 @@ def force_option(text: str) -> Callable[[Command], Command]:
 
 def read_sentences(files: tuple[str, ...], format_: str | None, label: str | None, encoding: str) -> Corpus:
     """All labelled sentences of some files."""
-    from corate.corpus import Corpus
-    from corate.formats import read_chunks
+    from corate.text.corpus import Corpus
+    from corate.text.formats import read_chunks
 
     chunks = read_chunks(files, format_, label=label, encoding=encoding)
     corpus = Corpus.join([chunk.before_label(label) for chunk in chunks])
@@ -45,8 +45,8 @@ def read_sentences(files: tuple[str, ...], format_: str | None, label: str | Non
 
 
 def load_counted(path: str) -> CountedModel:
-    from corate.counted import CountedModel
-    from corate.estimator import load
+    from corate.models.counted import CountedModel
+    from corate.models.registry import load
 
     model = load(path)
     if not isinstance(model, CountedModel):
@@ -61,7 +61,7 @@ def load_counted(path: str) -> CountedModel:
 @contextmanager
 def changing(path: str, output: str | None, quiet: bool) -> Iterator[CountedModel]:
     """A model to change, which is then saved; others who would change the same file wait meanwhile."""
-    from corate.locks import locked
+    from corate.storage.locks import locked
 
     if output is not None:
         check_target(Path(output))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from corate.constraints import Constraints
+    from corate.lattice.constraints import Constraints
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -55,7 +55,7 @@ def valid_option(command: Command) -> Command:
 
 def valid_spans(scheme: str | None) -> Constraints | None:
     """What --valid asks of label sequences."""
-    from corate.constraints import Constraints
+    from corate.lattice.constraints import Constraints
 
     return None if scheme is None else Constraints(scheme=scheme)
 
@@ -77,7 +77,7 @@ def optional_model_option(
 
 def check_target(path: Path) -> None:
     """Fail before the work rather than after it, and never replace a file that is not a model."""
-    from corate.modelfile import is_model
+    from corate.storage.modelfile import is_model
 
     if str(path) == "-":
         raise InputError("a model is not written to standard output: give the name of a file", str(path))

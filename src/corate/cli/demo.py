@@ -27,8 +27,8 @@ def demo(sentence: str) -> None:
       corate demo "Ada Lovelace wrote the first program ."
     """
     from corate.errors import InputError
-    from corate.sample import load_sample
-    from corate.tagger import Tagger
+    from corate.models.tagger.tagger import Tagger
+    from corate.text.sample import load_sample
 
     tokens = sentence.split()
     if not tokens:
@@ -59,10 +59,10 @@ def demo(sentence: str) -> None:
 
 
 def _entities(out: Console, tokens: list[str]) -> None:
-    from corate.constraints import Constraints
-    from corate.sample import load_sample
-    from corate.spans import spans
-    from corate.tagger import Tagger
+    from corate.lattice.constraints import Constraints
+    from corate.models.tagger.tagger import Tagger
+    from corate.text.sample import load_sample
+    from corate.text.spans import spans
 
     crf = Tagger().fit(*load_sample("train", "entity"))
     (labels,) = crf.predict([tokens], Constraints(scheme="IOB2"))

@@ -13,7 +13,7 @@ from corate.cli.common import console, format_options, label_option, plural, tab
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from corate.differences import Differences, Disagreements
+    from corate.evaluation.differences import Differences, Disagreements
 
 
 @click.command(short_help="Show what is different between two models.")
@@ -43,9 +43,9 @@ def diff(
       corate diff yesterday.model today.model
       corate diff yesterday.model today.model test.conll
     """
-    from corate.corpus import Corpus
-    from corate.differences import differences, disagreements
-    from corate.formats import read
+    from corate.evaluation.differences import differences, disagreements
+    from corate.text.corpus import Corpus
+    from corate.text.formats import read
 
     models = load_counted(a), load_counted(b)
     found = differences(*models)

@@ -24,10 +24,10 @@ from corate.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from corate.corpus import Corpus
-    from corate.counted import CountedModel
-    from corate.evaluate import Evaluation
-    from corate.significance import Comparison
+    from corate.evaluation.evaluate import Evaluation
+    from corate.evaluation.significance import Comparison
+    from corate.models.counted import CountedModel
+    from corate.text.corpus import Corpus
 
 
 @click.command("eval")
@@ -97,11 +97,11 @@ def eval_(
       corate eval --folds 5 --weights fixed train.conll
       corate eval -m new.model --against old.model test.conll
     """
-    from corate.corpus import Corpus
-    from corate.estimator import load
-    from corate.evaluate import conlleval, evaluate
-    from corate.formats import read
-    from corate.significance import compare
+    from corate.evaluation.evaluate import conlleval, evaluate
+    from corate.evaluation.significance import compare
+    from corate.models.registry import load
+    from corate.text.corpus import Corpus
+    from corate.text.formats import read
 
     if as_json and as_conlleval:
         raise click.UsageError("--json and --conlleval do not go together: choose one")
@@ -151,8 +151,8 @@ def _folds(
 ) -> tuple[list[list[str]], list[set[str]]]:
     """Labels of every sentence by a model of the other folds, and the words that it knew."""
     from corate.cli.changes import load_counted
-    from corate.folds import label_folds
-    from corate.tagger import Tagger
+    from corate.evaluation.folds import label_folds
+    from corate.models.tagger.tagger import Tagger
 
     model: CountedModel = Tagger()
     if like is not None:

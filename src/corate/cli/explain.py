@@ -15,7 +15,7 @@ from corate.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from corate.explain import Explanation
+    from corate.models.explanation import Explanation
 
 
 @click.command(short_help="Say why each word got its label.")
@@ -35,7 +35,7 @@ def explain(sentence: str, model_path: str, top: int, as_json: bool) -> None:
     Example:
       corate explain -m pos.model "She saw that saw ."
     """
-    from corate.estimator import load
+    from corate.models.registry import load
 
     tokens = sentence.split()
     if not tokens:

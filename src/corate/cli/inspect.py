@@ -15,8 +15,8 @@ from corate.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from corate.counted import CountedModel
-    from corate.fitted import FittedModel
+    from corate.models.counted import CountedModel
+    from corate.models.loglinear.base import FittedModel
 
 
 @click.command(short_help="Show what a model knows.")
@@ -34,7 +34,7 @@ def inspect(model_path: str, word: str | None, top: int, as_json: bool) -> None:
       corate inspect pos.model
       corate inspect pos.model --word bank
     """
-    from corate.estimator import load
+    from corate.models.registry import load
 
     crf = load(model_path)
     if not hasattr(crf, "counts_"):
@@ -98,7 +98,7 @@ def _feature(name: tuple[str, ...]) -> str:
 
 
 def _facts(model: CountedModel, path: str) -> dict[str, Any]:
-    from corate.counts import LABEL, WORD_LABEL
+    from corate.counts.names import LABEL, WORD_LABEL
 
     counts = model.counts_
     labels = counts.tables[WORD_LABEL if counts.words else LABEL]  # a model of features has no words
@@ -124,7 +124,7 @@ def _facts(model: CountedModel, path: str) -> dict[str, Any]:
 
 def _label_pairs(model: CountedModel) -> list[dict[str, Any]]:
     """All label pairs that occurred, the highest rates first."""
-    from corate.counts import LABEL_PAIR
+    from corate.counts.names import LABEL_PAIR
 
     labels, rate = model.counts_.labels, model.label_log_rates()
     pairs = model.counts_.tables[LABEL_PAIR]
@@ -136,7 +136,7 @@ def _label_pairs(model: CountedModel) -> list[dict[str, Any]]:
 
 
 def _word_facts(model: CountedModel, word: str) -> dict[str, Any]:
-    from corate.contexts import Context
+    from corate.contexts.template import Context
 
     contexts = map(Context.parse, model.context_names())
     return {

@@ -14,7 +14,7 @@ from corate.cli.common import check_target, megabytes, plural, quiet_option
 from corate.errors import CorateError, InputError
 
 if TYPE_CHECKING:
-    from corate.counted import CountedModel
+    from corate.models.counted import CountedModel
 
 
 @click.command(short_help="Make one model of several.")
@@ -33,7 +33,7 @@ def merge(models: tuple[str, ...], output: str, no_ledger: bool, force: bool, qu
     Example:
       corate merge hospital-a.model hospital-b.model -o both.model
     """
-    from corate.locks import locked
+    from corate.storage.locks import locked
 
     check_target(Path(output))
     # A model that is replaced must not be updated by others in between: that would be lost.
@@ -49,8 +49,8 @@ def merge(models: tuple[str, ...], output: str, no_ledger: bool, force: bool, qu
 
 
 def merged_of(models: tuple[str, ...], no_ledger: bool, force: bool, quiet: bool) -> CountedModel:
-    from corate import counted
-    from corate.ledger import Ledger
+    from corate.counts.ledger import Ledger
+    from corate.models import counted
 
     loaded = [load_counted(path) for path in models]
     for path, model in zip(models[1:], loaded[1:], strict=True):

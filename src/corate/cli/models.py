@@ -46,7 +46,7 @@ def check_options(kind: str, given: Mapping[str, Any]) -> None:
 def make(kind: str, contexts: tuple[str, ...], words_only: bool, options: Mapping[str, Any]) -> Any:
     """The untrained model; options that are None are left to it."""
     import corate
-    from corate.contexts import WORDS
+    from corate.contexts.defaults import WORDS
 
     chosen = {name: value for name, value in options.items() if value is not None}
     if kind in FITTED:

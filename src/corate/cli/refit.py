@@ -37,7 +37,7 @@ def refit(
     Example:
       corate refit pos.model train.conll today.conll
     """
-    from corate.tagger import Tagger
+    from corate.models.tagger.tagger import Tagger
 
     corpus = read_sentences(files, format_, label, encoding)
     with changing(model_path, output, quiet) as model:

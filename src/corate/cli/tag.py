@@ -23,7 +23,7 @@ from corate.cli.common import (
 from corate.errors import ConstraintError, InputError
 
 if TYPE_CHECKING:
-    from corate.formats import Format, Sentence
+    from corate.text.formats import Format, Sentence
 
 # Tokens that are labelled together unless --flush asks for every sentence at once.
 BATCH_TOKENS = 20_000
@@ -76,8 +76,8 @@ def tag(
       echo "The dog barks ." | corate tag -m pos.model
       corate tag -m ner.model --valid IOB2 --marginals news.conll > news.tagged
     """
-    from corate.estimator import load
-    from corate.formats import open_format, read
+    from corate.models.registry import load
+    from corate.text.formats import open_format, read
 
     crf = load(model_path)
     crf.set_params(n_jobs=threads)
@@ -119,7 +119,7 @@ class Labeller:
         self.marginals, self.nbest, self.constraints = marginals, nbest, valid_spans(valid)
 
     def __call__(self, sentences: Sequence[Sentence]) -> Iterator[str]:
-        from corate.corpus import Corpus
+        from corate.text.corpus import Corpus
 
         corpus = Corpus.from_sentences(sentences, keep_empty=True)
         try:

@@ -150,8 +150,8 @@ def train(
       corate train --contexts crfpp.template chunks.txt -m chunks.model
       corate train --model crf --c2 0.1 train.conll -m crf.model
     """
-    from corate.formats import read_chunks, read_corpus
-    from corate.templates import read_contexts
+    from corate.contexts.files import read_contexts
+    from corate.text.formats import read_chunks, read_corpus
 
     check_target(Path(model_path))
     if sum(map(bool, (contexts, context_file, words_only))) > 1:

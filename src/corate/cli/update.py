@@ -39,7 +39,7 @@ def update(
     """
     import numpy as np
 
-    from corate.corpus import UNLABELLED
+    from corate.text.corpus import UNLABELLED
 
     corpus = read_sentences(files, format_, label, encoding)
     with changing(model_path, output, quiet) as model:

@@ -1,0 +1,74 @@
+"""The toolbox below everything: names of array types, offsets and owners, ragged ranges, packed keys.
+
+lengths     2        1     2          offsets_of → 0 2 3 5       where each run begins, and the end
+owners      0   0    1     2   2      the run that each entry belongs to
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from corate._native import HAS_KERNELS
+
+if HAS_KERNELS:
+    from corate._native import kernels
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
+Ids = npt.NDArray[np.int32]
+Mask = npt.NDArray[np.bool_]
+
+KEY_BITS = 63  # of a packed key: all but the sign
+MOST_LABELS = 46_340  # pairs of labels fit into 31 bits
+
+
+def ragged_arange(starts: Int, lengths: Int) -> Int:
+    """starts[0], starts[0] + 1, … (lengths[0] of them), starts[1], …"""
+    ends = np.cumsum(lengths)
+    places: Int = np.repeat(starts - (ends - lengths), lengths)
+    return places + np.arange(len(places))
+
+
+def offsets_of(lengths: Int) -> Int:
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def owners(positions: Int) -> Int:
+    """The position of each candidate."""
+    return np.repeat(np.arange(len(positions) - 1), np.diff(positions))
+
+
+def pack(columns: Iterable[npt.NDArray[np.integer]], widths: Sequence[int], kernel: str | None = None) -> Int:
+    """Several ids in one integer each; it orders as the rows do."""
+    each = list(columns)
+    plain = bool(each) and all(column.dtype == np.int32 and column.flags.c_contiguous for column in each)
+    if HAS_KERNELS and kernel != "numpy" and plain and max(widths) < 32:
+        keys = np.empty(len(each[0]), np.int64)
+        kernels.pack(cast(list[Ids], each), list(widths), keys)
+        return keys
+    fields = zip((column.astype(np.int64) for column in each), widths, strict=True)
+    return reduce(lambda key, field: (key << field[1]) | field[0], fields, np.int64(0))
+
+
+def unpack(keys: Int, widths: Sequence[int], ids: Ids, kernel: str | None = None) -> None:
+    """The ids that `pack` has put into each key, into a row of `ids`."""
+    if HAS_KERNELS and kernel != "numpy" and max(widths) < 32:
+        kernels.unpack(keys, list(widths), ids)
+        return
+    for k in range(len(widths) - 1, -1, -1):
+        ids[:, k] = keys & ((1 << widths[k]) - 1)
+        keys = keys >> widths[k]
+
+
+def starts_of_runs(keys: Int) -> Int:
+    """Where each run of equal keys begins."""
+    begins = np.ones(len(keys), bool)
+    np.not_equal(keys[1:], keys[:-1], out=begins[1:])
+    return np.flatnonzero(begins)

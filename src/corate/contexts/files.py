@@ -1,0 +1,102 @@
+"""Templates: files that list contexts, corate's own and those of CRF++ as they are.
+
+    corate                       CRF++                            the context
+    word-1,word                  U05:%x[-1,0]/%x[0,0]             word-1,word
+    col2+1      # a comment      U12:%x[1,1]                      col2+1
+    pair:word                    B01:%x[0,0]                      pair:word
+
+CRF++ counts columns from 0, corate from 1, and column 1 is the word. Any other text of a CRF++ template only
+names the feature. Its lines without %x, such as `B`, are what corate always has: labels and pairs of labels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from corate.errors import InputError
+from corate.text.formats.lines import open_lines, source_name
+
+MOST_ROWS = 99  # how far a context may look
+MOST_COLUMNS = 99
+
+_QUOTED = re.compile(r'("(?:[^"\\]|\\.)*")')  # the key of a feature
+_COMMENT = re.compile(r"\s#")
+_COMMA = re.compile(r"\s*,\s*")
+_MACRO = re.compile(r"%x\[\s*([+-]?[0-9]+)\s*,\s*([0-9]+)\s*\]")
+_BROKEN_MACRO = re.compile(r"%[^%\]]*\]?")
+
+Check = Callable[[str], object]
+
+
+def read_contexts(path: str | Path, check: Check | None = None, encoding: str = "utf-8") -> tuple[str, ...]:
+    """The names of the contexts that a file lists, in its order, each once."""
+    return parse_contexts(open_lines(path, encoding), source_name(path), check)
+
+
+def parse_contexts(lines: Iterable[str], source: str, check: Check | None = None) -> tuple[str, ...]:
+    """As `read_contexts`, from lines; `check` raises a ValueError for what is no context of corate."""
+    numbered = [(n, line) for n, text in enumerate(lines, 1) if (line := text.strip()) and line[0] != "#"]
+    if not numbered:
+        raise InputError("no context: write one a line, such as word-1,word", source)
+    is_crfpp = any("%" in _QUOTED.sub("", _own(line)) for _, line in numbered)  # no context has this sign
+    names: dict[str, None] = {}
+    for number, line in numbered:
+        try:
+            name = _from_crfpp(line) if is_crfpp else _checked(_own(line), check or _parse)
+        except ValueError as error:
+            raise InputError(str(error), source, number) from error
+        if name is not None:
+            names[name] = None
+    return tuple(names)
+
+
+def _own(line: str) -> str:
+    """A line without its comment and without blanks at commas; what is in quotes stays."""
+    kept = []
+    for place, part in enumerate(_QUOTED.split(line)):
+        text, *comment = [part] if place % 2 else _COMMENT.split(part, maxsplit=1)
+        kept.append(text if place % 2 else _COMMA.sub(",", text))
+        if comment:
+            break
+    return "".join(kept).strip()
+
+
+def _checked(name: str, check: Check) -> str:
+    check(name)
+    return name
+
+
+def _parse(name: str) -> object:
+    from corate.contexts.template import Context
+
+    return Context.parse(name)
+
+
+def _from_crfpp(line: str) -> str | None:
+    """The context of a CRF++ template, None where it has no %x."""
+    if line[0] not in "UB":
+        raise ValueError(
+            f"{line!r:.60} begins with neither U nor B: corate reads templates of CRF++, "
+            "such as U01:%x[-1,0] (not those of Wapiti, with u, b or *)"
+        )
+    broken = _BROKEN_MACRO.search(_MACRO.sub("", line))
+    if broken:
+        raise ValueError(f"{broken[0]!r:.60} is not read: write %x[row,column] with two whole numbers")
+    atoms = dict.fromkeys(_atom(row, column) for row, column in _MACRO.findall(line))
+    if not atoms:
+        return None
+    return ("pair:" if line[0] == "B" else "") + ",".join(atoms)
+
+
+def _atom(row: str, column: str) -> str:
+    """%x[-1,0] → word-1, %x[0,1] → col2."""
+    if len(row.lstrip("+-0")) > 2 or len(column.lstrip("0")) > 2 or int(column) >= MOST_COLUMNS:
+        raise ValueError(
+            f"%x[{row:.20},{column:.20}] is out of reach: rows are -{MOST_ROWS} to {MOST_ROWS}, "
+            f"columns 0 to {MOST_COLUMNS - 1}"
+        )
+    offset = int(row)
+    view = f"col{int(column) + 1}" if int(column) else "word"
+    return f"{view}{offset:+d}" if offset else view

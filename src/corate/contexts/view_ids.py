@@ -1,0 +1,175 @@
+"""Views of many words at once, and their ids in vocabularies.
+
+The kernels read words as code points end to end, spelt three times: as they are, in lower case, and with each
+letter's kind. Views that they do not know, and words with letters whose lower case depends on what stands
+around them, are left to Python: `contexts.Views`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import repeat
+
+import numpy as np
+import numpy.typing as npt
+
+from corate._native import HAS_KERNELS
+from corate.arrays import Ids
+from corate.contexts.template import Atom
+from corate.contexts.views import AFFIX, SHAPE_LENGTH, Views, kind
+from corate.text.corpus import letters_of
+
+if HAS_KERNELS:
+    from corate._native import kernels
+
+SpelledWords = tuple[
+    npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.int64]
+]
+
+WORD = Atom("word")
+UNMET = -2  # the id of a known word's view that was not looked up yet
+MARK = "\0"  # stands between words
+# Σ becomes σ or ς, and İ two characters; every other letter has one lower case of its own.
+UNUSUAL = (MARK, "Σ", "İ")
+NATIVE = {"word": 0, "lower": 1, "prefix": 2, "suffix": 3, "tail": 4, "shape": 5}  # as in views.h
+
+
+KINDS = np.zeros(sys.maxunicode + 1, np.uint32)  # of the letters that were met; MARK counts as one
+KINDS[ord(MARK)] = 1
+
+
+def letter_kinds(letters: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """The kind of each letter. Memory is taken for those only that are in use."""
+    kinds = KINDS[letters]
+    if not kinds.all():
+        for code in np.unique(letters[kinds == 0]).tolist():
+            KINDS[code] = ord(kind(chr(code)))
+        kinds = KINDS[letters]
+    return kinds
+
+
+class VocabularyIds:
+    """A vocabulary, to look values up in: by the kernels, or in a dict where there are none."""
+
+    def __init__(self, values: Sequence[str]) -> None:
+        self._values = values
+
+    @cached_property
+    def native(self) -> kernels.Vocabulary:
+        return kernels.Vocabulary(*_end_to_end(self._values))
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        return dict(zip(self._values, range(len(self._values)), strict=True))
+
+    def __len__(self) -> int:
+        return len(self.native if HAS_KERNELS else self.index)
+
+    def get(self, value: str) -> int:
+        """Its id, −1 where it has none."""
+        return int(self.ids([value])[0])
+
+    def ids(self, values: Sequence[str]) -> Ids:
+        ids = np.empty(len(values), np.int32)
+        if HAS_KERNELS:
+            letters, starts = _end_to_end(values)
+            self.native.ids(letters, letters, letters, starts, NATIVE["word"], 0, ids)
+        else:
+            ids[:] = np.fromiter(map(self.index.get, values, repeat(-1)), np.int32, len(values))
+        return ids
+
+    def add(self, values: Sequence[str]) -> Ids:
+        """Ids of values, of which new ones get those behind the others; for the kernels alone."""
+        ids = np.empty(len(values), np.int32)
+        self.native.add(*_end_to_end(values), ids)
+        return ids
+
+
+class WordViews:
+    """Views of these words."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._views = Views(words)
+        self.words = words
+
+    def ids(self, name: str, vocabulary: VocabularyIds, kernel: str | None = None) -> Ids:
+        """The id of each word's view, −1 where the vocabulary does not have it."""
+        native = _native(name)
+        if not HAS_KERNELS or kernel == "numpy" or native is None or self._spelling is None:
+            return vocabulary.ids(self._views(name))
+        ids = np.empty(len(self.words), np.int32)
+        vocabulary.native.ids(*self._spelling, *native, ids)
+        return ids
+
+    def distinct(self, name: str, kernel: str | None = None) -> tuple[list[str], Ids]:
+        """The different values of a view, sorted, and which one each word has."""
+        native, spelling = _native(name), self._spelling if HAS_KERNELS and kernel != "numpy" else None
+        if native is None or spelling is None or not len(self.words):
+            values = self._views(name)
+            vocabulary = sorted({*values})
+            index = VocabularyIds(vocabulary).index
+            return vocabulary, np.fromiter(map(index.__getitem__, values), np.int32, len(values))
+        ids = np.empty(len(self.words), np.int32)
+        text = kernels.distinct_views(*spelling, *native, ids)
+        return text.decode("utf-32-le", "surrogatepass").split(MARK), ids
+
+    @cached_property
+    def _spelling(self) -> SpelledWords | None:
+        text = MARK.join(self.words)
+        if text.count(MARK) >= max(1, len(self.words)) or any(letter in text for letter in UNUSUAL[1:]):
+            return None
+        letters, starts = _end_to_end(self.words)
+        return letters, letters_of(text.lower()), letter_kinds(letters), starts
+
+
+class ColumnIds:
+    """Ids of the views of a column's values, −1 where training never saw the view."""
+
+    def __init__(self, values: Sequence[str], words: VocabularyIds | None, known: dict[str, Ids]) -> None:
+        """`words`: the vocabulary of words, if the values are words. For those in it, views are looked up
+        once and `known`, by view, from then on."""
+        self.values, self._words, self._known = values, words, known
+        self._places = None if words is None else words.ids(values)
+        self._found: dict[str, Ids] = {}
+        self._asked = np.arange(len(values)), WordViews(values)  # values that were looked up last
+
+    def __call__(self, atom: Atom, vocabulary: VocabularyIds) -> Ids:
+        if atom.source not in self._found:
+            self._found[atom.source] = self._ids(atom, vocabulary)
+        return self._found[atom.source]
+
+    def _ids(self, atom: Atom, vocabulary: VocabularyIds) -> Ids:
+        words, places = self._words, self._places
+        if words is None or places is None:
+            return self._asked[1].ids(atom.view, vocabulary)
+        if atom == WORD:
+            return places
+        if atom.source not in self._known:
+            self._known[atom.source] = np.full(len(words) + 1, UNMET, np.int32)  # the last: of all others
+        known = self._known[atom.source]
+        ids = known[places]
+        asked, (last, views) = np.flatnonzero(ids == UNMET), self._asked
+        if not np.array_equal(asked, last):
+            views = WordViews([self.values[k] for k in asked.tolist()])
+            self._asked = asked, views
+        ids[asked] = views.ids(atom.view, vocabulary)
+        met = asked[places[asked] >= 0]
+        known[places[met]] = ids[met]
+        return ids
+
+
+def _native(name: str) -> tuple[int, int] | None:
+    """What the kernels call a view, and its length; None for one that they do not know."""
+    affix = AFFIX.fullmatch(name)
+    if affix is not None:
+        return NATIVE[affix[1]], int(affix[2])
+    return (NATIVE[name], SHAPE_LENGTH) if name in NATIVE else None
+
+
+def _end_to_end(words: Sequence[str]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+    """The letters of all words, and where each begins."""
+    starts = np.zeros(len(words) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, words), np.int64, len(words)) + 1, out=starts[1:])
+    return letters_of(MARK.join(words)), starts

@@ -1,0 +1,273 @@
+"""What every model shares: scikit-learn's manners, decoding, saving.
+
+A model only says how it is trained and how a batch of sentences becomes a lattice. scikit-learn itself is
+never imported: its `clone`, `GridSearchCV` and pipelines need no more than what is here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
+from operator import eq
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from corate.contexts.template import Context, parse_all
+from corate.errors import InputError, NotFittedError
+from corate.lattice import decode
+from corate.lattice.constraints import Constraints, constrain
+from corate.lattice.lattice import Lattice
+from corate.storage import modelfile
+from corate.text.corpus import UNLABELLED, Corpus
+from corate.text.tokens import NUMBERS, as_corpus
+
+# Tokens that are decoded at a time: enough to be fast, few enough to keep lattices small.
+BATCH_TOKENS = 100_000
+
+# Scores of a lattice that is decoded at a time, where every label or pair of labels has one.
+MOST_SCORES = 1 << 22
+
+MOST_THREADS = 1024
+
+
+Self = TypeVar("Self", bound="Estimator")
+
+
+class Estimator(ABC):
+    """Base of all models: children fill in `fit` and the methods of the second section."""
+
+    classes_: list[str]
+    contexts: Sequence[str] | None
+    numbers: str | None = None  # what to do with features that are numbers; None: it takes words alone
+    n_jobs: int
+    _contexts: list[Context]  # the templates that the trained model looks at
+    _fitted_params: dict[str, Any]  # as they were when the model was trained, whatever is set later
+
+    # scikit-learn's manners --------------------------------------------------------------------------
+
+    @classmethod
+    def _param_names(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._param_names()}
+
+    def set_params(self: Self, **params: Any) -> Self:
+        for name, value in params.items():
+            if name not in self._param_names():
+                raise ValueError(
+                    f"{type(self).__name__} has no parameter {name!r}: "
+                    f"choose from {', '.join(self._param_names())}"
+                )
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        changed = (f"{k}={v!r}" for k, v in self.get_params().items() if repr(v) != repr(defaults[k].default))
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __sklearn_tags__(self) -> Any:  # pragma: no cover - the shape of the answer is scikit-learn's
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True))
+
+    def _is_fitted(self) -> bool:
+        return hasattr(self, "classes_")
+
+    def _check_fitted(self) -> None:
+        if not self._is_fitted():
+            raise NotFittedError(f"this {type(self).__name__} has not been trained: call fit(X, y) first")
+
+    def _n_threads(self) -> int:
+        if self.n_jobs == -1:
+            return os.cpu_count() or 1
+        if not isinstance(self.n_jobs, (int, np.integer)) or not 1 <= self.n_jobs <= MOST_THREADS:
+            raise InputError(f"n_jobs={self.n_jobs!r}: give 1 to {MOST_THREADS} threads, or -1 for all cores")
+        return int(self.n_jobs)
+
+    # What a model says of itself ---------------------------------------------------------------------
+
+    @abstractmethod
+    def _check_params(self) -> None:
+        """Raise `InputError` for a parameter that makes no sense."""
+
+    @abstractmethod
+    def _lattice(self, corpus: Corpus) -> Lattice:
+        """Candidates and scores of the corpus' sentences."""
+
+    def _refine(self, lattice: Lattice, corpus: Corpus) -> Lattice:
+        """The lattice that is decoded, after constraints have been laid upon it."""
+        return lattice
+
+    def _batch_tokens(self) -> int:
+        """How many tokens are decoded at a time."""
+        return BATCH_TOKENS
+
+    def _corpus(self, X: Any, y: Any = None) -> Corpus:
+        """Sentences in a shape that the model can label."""
+        self._check_fitted()
+        keys = tuple(sorted({atom.key for c in self._contexts for atom in c.atoms if atom.key is not None}))
+        return as_corpus(X, y, self.numbers, keys)
+
+    def _named_contexts(self, corpus: Corpus) -> list[Context] | None:
+        """The contexts that the user has named, if they fit the tokens; None where none are named."""
+        if self.contexts is None:
+            return None
+        contexts = list(dict.fromkeys(parse_all(self.contexts)))
+        if corpus.keys and not all(context.is_feature for context in contexts):
+            stranger = next(str(context) for context in contexts if not context.is_feature)
+            raise InputError(f"the context {stranger} looks at words, and the tokens are given by features")
+        return contexts
+
+    def _check_numbers(self) -> None:
+        if self.numbers not in NUMBERS:
+            raise InputError(f"numbers={self.numbers!r}: choose from {', '.join(map(repr, NUMBERS))}")
+
+    def known_words(self) -> set[str]:
+        """The words that training had; none where tokens were given by features."""
+        return set()
+
+    @abstractmethod
+    def _state(self) -> modelfile.Contents:
+        """What was learned, for the model file."""
+
+    @abstractmethod
+    def _restore(self, state: modelfile.Contents) -> None:
+        """Become the model that learned this, under the present parameters, or raise ValueError."""
+
+    def _remember_params(self) -> None:
+        contexts = map(str, self._contexts) if self.contexts is None else self.contexts
+        self._fitted_params = {**self.get_params(), "contexts": tuple(contexts)}
+
+    def context_names(self) -> list[str]:
+        """The contexts that the trained model looks at."""
+        return [str(context) for context in self._contexts]
+
+    # Decoding ----------------------------------------------------------------------------------------
+
+    def _batches(
+        self, X: Any, constraints: Constraints | None = None, n_sequences: int = 1
+    ) -> Iterator[tuple[Corpus, Lattice]]:
+        """The sentences in batches, each with its lattice; in smaller ones where n sequences are wanted."""
+        corpus = self._corpus(X)
+        n_tokens = max(1, self._batch_tokens() // n_sequences)
+        if constraints is not None:
+            constraints.check(corpus, self.classes_)
+        targets = np.arange(n_tokens, corpus.n_tokens, n_tokens)
+        bounds = [0, *np.searchsorted(corpus.offsets, targets).tolist(), corpus.n_sentences]
+        for first, last in pairwise(bounds):
+            batch = corpus.select(first, last) if len(bounds) > 2 else corpus
+            lattice = self._lattice(batch)
+            if constraints is not None:
+                lattice = constrain(lattice, constraints, self.classes_, first)
+            yield batch, self._refine(lattice, batch)
+
+    def predict(self, X: Any, constraints: Constraints | None = None) -> list[list[str]]:
+        """The best label sequence of every sentence."""
+        labels: list[list[str]] = []
+        for batch, lattice in self._batches(X, constraints):
+            best = decode.viterbi(lattice, self._n_threads())
+            labels += batch.split(best.labels(lattice), self.classes_)
+        return labels
+
+    def predict_marginals(
+        self, X: Any, constraints: Constraints | None = None
+    ) -> list[list[dict[str, float]]]:
+        """For every token, the probability of each label that is possible there."""
+        sentences: list[list[dict[str, float]]] = []
+        for batch, lattice in self._batches(X, constraints):
+            probabilities = decode.marginals(lattice, self._n_threads()).probabilities.tolist()
+            names = [self.classes_[label] for label in lattice.labels.tolist()]
+            bounds = lattice.positions.tolist()
+            tokens = [dict(zip(names[a:b], probabilities[a:b], strict=True)) for a, b in pairwise(bounds)]
+            sentences += [tokens[a:b] for a, b in batch.spans()]
+        return sentences
+
+    def predict_with_probability(
+        self, X: Any, constraints: Constraints | None = None
+    ) -> list[list[tuple[str, float]]]:
+        """The best label sequence of every sentence, each label with its marginal probability."""
+        sentences: list[list[tuple[str, float]]] = []
+        for batch, lattice in self._batches(X, constraints):
+            chosen = decode.viterbi(lattice, self._n_threads()).candidates
+            probabilities = decode.marginals(lattice, self._n_threads()).probabilities[chosen].tolist()
+            labels = [self.classes_[label] for label in lattice.labels[chosen].tolist()]
+            tokens = list(zip(labels, probabilities, strict=True))
+            sentences += [tokens[a:b] for a, b in batch.spans()]
+        return sentences
+
+    def predict_nbest(
+        self, X: Any, n: int = 5, constraints: Constraints | None = None
+    ) -> list[list[tuple[list[str], float]]]:
+        """The n best label sequences of every sentence with their probabilities, best first."""
+        decode.check_n(n)
+        sentences: list[list[tuple[list[str], float]]] = []
+        for batch, lattice in self._batches(X, constraints, n):
+            paths = decode.nbest(lattice, n, self._n_threads())
+            log_z = decode.marginals(lattice, self._n_threads()).log_z
+            ranked = [batch.split(lattice.labels[row], self.classes_) for row in paths.candidates]
+            probability = np.exp(np.minimum(paths.scores - log_z, 0.0)).tolist()
+            sentences += [
+                [(ranked[k][s], probability[k][s]) for k in range(n) if paths.scores[k, s] > -np.inf]
+                for s in range(batch.n_sentences)
+            ]
+        return sentences
+
+    def log_prob(self, X: Any, y: Any) -> list[float]:
+        """log P(labels | sentence) of given label sequences; −inf for one that the model rules out."""
+        corpus = self._corpus(X, y)
+        if corpus.labels is None:
+            raise InputError("log_prob needs labels: give y, or a labelled Corpus")
+        if UNLABELLED in corpus.labels.values:
+            raise InputError(f"log_prob needs a label for every token, and one is {UNLABELLED!r}")
+        log_probs: list[float] = []
+        for batch, lattice in self._batches(corpus):
+            assert batch.labels is not None
+            gold = batch.labels.encode(self.classes_)
+            scores = decode.sequence_scores(lattice, gold, self._n_threads())
+            log_probs += (scores - decode.marginals(lattice, self._n_threads()).log_z).tolist()
+        return log_probs
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Share of tokens labelled right, of those whose right label is given."""
+        corpus = self._corpus(X, y)
+        if corpus.labels is None:
+            raise InputError("score needs the right labels: give y, or a labelled Corpus")
+        gold = corpus.labels.strings()
+        labelled = len(gold) - gold.count(UNLABELLED)
+        if not labelled:
+            raise InputError("score needs at least one labelled token")
+        predicted = chain.from_iterable(self.predict(corpus))
+        return float(sum(map(eq, predicted, gold)) / labelled)
+
+    # On disk -----------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file; an existing one is replaced only when the new one is whole."""
+        modelfile.write(Path(path), self._contents())
+
+    def _contents(self) -> modelfile.Contents:
+        """What is in the model file."""
+        self._check_fitted()
+        state = self._state()
+        for values in state.texts.values():
+            if (value := _no_text(values)) is not None:
+                raise InputError(f"{value!r:.60} is no valid text (half of a surrogate pair): not saved")
+        params = {name: value for name, value in self._fitted_params.items() if name != "n_jobs"}
+        header = {"model": type(self).__name__, "params": params, **state.header}
+        return modelfile.Contents(header, state.texts, state.arrays)
+
+
+def _no_text(values: Sequence[str]) -> str | None:
+    """The first of the values that no encoding can write; most lists have none, which is quick to see."""
+    try:
+        "".join(values).encode()
+    except UnicodeEncodeError:
+        return next(value for value in values if any("\ud800" <= c <= "\udfff" for c in value))
+    return None

@@ -1,0 +1,335 @@
+"""Models that are counted: they add, subtract and merge exactly, since their counts do.
+
+    fit(A + B) = fit(A).partial_fit(B) = fit(A) + fit(B),     fit(A + B).forget(B) = fit(A)
+
+The stored counts are the truth; factors are derived from them when they are first asked for, and so are the
+weights of EP2. Numbers that were learned besides (the Tagger's weights, a chosen μ_oov) are kept by
+`partial_fit` and `forget`, and averaged by a merge, each model's by the number of its tokens.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import quote
+
+import numpy as np
+import numpy.typing as npt
+
+from corate.contexts.template import Context
+from corate.contexts.values import seen_columns
+from corate.counts.count import count
+from corate.counts.counts import Counts, add_up
+from corate.counts.invariants import check
+from corate.counts.ledger import NO_DIGESTS, Digests, Ledger, digests_of
+from corate.counts.table import NEVER_COUNTED, Table
+from corate.errors import InputError
+from corate.models.base import Estimator
+from corate.storage.modelfile import Array, Contents
+from corate.text.corpus import Corpus
+
+MOST_COUNTED = 2**32 - 1  # what the kernels can hold of one event
+HINTS = {  # what to do about a parameter that differs
+    "ledger": ": ledger=False (--no-ledger) leaves it out",
+    "contexts": ": name the same ones when training",
+}
+LEDGER, LEARNED = "ledger", "learned/"  # members of the file
+
+
+class WordEntry(NamedTuple):
+    label: str
+    times: int | None  # how often the word had the label; None for a word that training never saw
+    probability: float
+    rate: float  # probability over that of the label anywhere
+
+
+Self = TypeVar("Self", bound="CountedModel")
+Learned = dict[str, Any]
+Arrays = dict[str, Array]
+
+
+class CountedModel(Estimator):
+    """Base of models whose training is counting. Children say which tables, and what they make of them."""
+
+    counts_: Counts
+    ledger_: Ledger | None  # None where it is left out
+    pruned_: int  # events below this count have been dropped; 0 where none have
+    ledger: bool
+
+    # What a model says of itself ---------------------------------------------------------------------
+
+    @abstractmethod
+    def fit(self: Self, X: Any, y: Any = None) -> Self:
+        """Count the events of labelled sentences."""
+
+    @abstractmethod
+    def _tables(self) -> tuple[str, ...]:
+        """Names of the count tables that the model needs."""
+
+    def _learned(self) -> Learned:
+        """Learned numbers besides the counts, for the model file."""
+        return {}
+
+    def _learned_arrays(self) -> Arrays:
+        """Learned arrays besides the counts, for the model file."""
+        return {}
+
+    @abstractmethod
+    def _set_learned(self, counts: Counts, learned: Learned, arrays: Arrays) -> None:
+        """Become the model of these counts and of what was learned, or raise ValueError."""
+
+    @abstractmethod
+    def _replace_counts(self, counts: Counts, changed: Counts | None = None, sign: int = 1) -> None:
+        """Go over to other counts, which differ by those that were added or (sign −1) taken away, if told.
+        What was learned besides stays."""
+
+    @staticmethod
+    @abstractmethod
+    def _mean(
+        models: Sequence[Any], shares: Sequence[float], labels: Sequence[str]
+    ) -> tuple[Learned, Arrays]:
+        """What models of the same parameters have learned besides, averaged; in whatever order they come."""
+
+    @abstractmethod
+    def label_log_rates(self) -> npt.NDArray[np.float64]:
+        """log CR(y; y′) of every pair of labels."""
+
+    @abstractmethod
+    def word_entries(self, word: str) -> list[WordEntry]:
+        """What the model knows of a word by itself, most probable label first."""
+
+    def known_words(self) -> set[str]:
+        return set(self.counts_.words)
+
+    # Adding and subtracting --------------------------------------------------------------------------
+
+    def partial_fit(self: Self, X: Any, y: Any = None) -> Self:
+        """Add the events of further sentences: the same counts as one `fit` on everything.
+
+        Words and labels may be new. What was learned besides the counts stays as it is.
+        """
+        if not self._is_fitted():
+            return self.fit(X, y)
+        corpus, digests = self._batch(X, y)
+        added = count(corpus, tuple(self.counts_.tables))
+        counts = self.counts_ + added
+        self._check_counts(counts)
+        ledger = None if self.ledger_ is None else self.ledger_ + Ledger.of(digests)
+        self._replace_counts(counts, added)
+        self.ledger_ = ledger
+        return self
+
+    def forget(self: Self, X: Any, y: Any = None, force: bool = False) -> Self:
+        """Take sentences away that were learned, labels and all: what is left is as if they had never been.
+
+        Sentences that were never learned are refused; `force` passes over them and forgets the others, if the
+        model keeps a ledger to tell them by.
+        """
+        self._check_fitted()
+        if self.pruned_:
+            raise InputError("the model was pruned: what was dropped from it cannot be subtracted any more")
+        corpus, digests = self._batch(X, y)
+        if self.ledger_ is not None:
+            counted, known = corpus.labelled(), self.ledger_.known(digests)
+            if not known.all():
+                if not force:
+                    first = int(np.flatnonzero(counted)[np.flatnonzero(~known)[0]])
+                    raise InputError(
+                        f"{np.count_nonzero(~known):,} of {len(known):,} sentences were never learned, the "
+                        f"first of them {_text(corpus, first)!r}: nothing is forgotten"
+                    )
+                counted[counted] = known
+                corpus, digests = corpus.take(counted), digests[known]
+                if not known.any():
+                    return self
+        taken = count(corpus, tuple(self.counts_.tables))
+        counts = self.counts_ - taken
+        if not counts.n_tokens:
+            raise InputError("nothing would be left of the model: remove its file instead")
+        ledger = None if self.ledger_ is None else self.ledger_ - Ledger.of(digests)
+        if ledger is None:
+            _check_left(counts)
+        self._replace_counts(counts, taken, -1)
+        self.ledger_ = ledger
+        return self
+
+    def _check_counts(self, counts: Counts) -> None:
+        """Refuse counts that the model could not work with."""
+        check_counts(counts)
+
+    def _check_shared_params(self) -> None:
+        if not isinstance(self.ledger, (bool, np.bool_)):
+            raise InputError(f"ledger={self.ledger!r}: say True or False")
+        self._n_threads()
+
+    def known(self, X: Any, y: Any = None) -> npt.NDArray[np.bool_]:
+        """Which of the labelled sentences the model has learned, by its ledger."""
+        self._check_fitted()
+        if self.ledger_ is None:
+            raise InputError("the model keeps no ledger: it cannot tell what it has learned")
+        corpus, digests = self._batch(X, y)
+        known = np.zeros(corpus.n_sentences, bool)
+        known[corpus.labelled()] = self.ledger_.known(digests)
+        return known
+
+    def __add__(self: Self, other: Self) -> Self:
+        return merge(self, other)
+
+    def check_alike(self, other: CountedModel, ledger: bool = True) -> None:
+        """Refuse to be merged with a model of another class or of other parameters."""
+        if type(self) is not type(other):
+            raise InputError(f"a {type(self).__name__} and a {type(other).__name__} do not merge")
+        for name, value in self._fitted_params.items():
+            if name == "n_jobs" or (name == "ledger" and not ledger):
+                continue
+            if other._fitted_params[name] != value:
+                hint = HINTS.get(name, "")
+                raise InputError(
+                    f"models with different {name} do not merge, "
+                    f"{value!r:.80} and {other._fitted_params[name]!r:.80}{hint}"
+                )
+
+    def prune(self: Self, below: int = 2) -> Self:
+        """Drop the events of contexts that were counted less than `below` times, and the ledger.
+
+        What was seen once may give training text away. The model can then learn, but no longer forget.
+        """
+        self._check_fitted()
+        if not isinstance(below, (int, np.integer)) or below < 2:
+            raise InputError(f"below={below!r}: give a whole number from 2")
+        counts = self.counts_.at_least(int(below))
+        if not counts.n_tokens:
+            raise InputError(f"below={below!r}: nothing would be left of the model, give a smaller number")
+        self.ledger_, self._fitted_params = None, {**self._fitted_params, "ledger": False}
+        self.pruned_ = max(self.pruned_, int(below))
+        self._replace_counts(counts)
+        return self
+
+    def _batch(self, X: Any, y: Any) -> tuple[Corpus, Digests]:
+        """Sentences to add or to take away; and digests of those that have a label, if there is a ledger."""
+        corpus = self._corpus(X, y)
+        if corpus.labels is None:
+            raise InputError("the sentences have no labels: there is nothing to count")
+        columns = seen_columns(corpus, self._contexts)
+        if not corpus.labelled().any():
+            raise InputError("no sentence has a label: there is nothing to count")
+        return corpus, NO_DIGESTS if self.ledger_ is None else digests_of(corpus, columns)
+
+    def _start_ledger(self, digests: Digests) -> None:
+        """What a first training has learned: these sentences, and nothing was pruned."""
+        self.pruned_ = 0
+        self.ledger_ = Ledger.of(digests) if self.ledger else None
+
+    def _digests(self, corpus: Corpus, contexts: Sequence[Context]) -> Digests:
+        """What the ledger is to have of some sentences; nothing where there is none."""
+        if not self.ledger:
+            return NO_DIGESTS
+        return digests_of(corpus, seen_columns(corpus, contexts))
+
+    # On disk -----------------------------------------------------------------------------------------
+
+    def _state(self) -> Contents:
+        arrays = {f"{LEARNED}{name}": array for name, array in self._learned_arrays().items()}
+        for name, table in self.counts_.tables.items():
+            arrays[f"{_member(name)}.ids"] = table.ids
+            arrays[f"{_member(name)}.n"] = table.n
+        if self.ledger_ is not None:
+            arrays[LEDGER] = self.ledger_.array()
+        header = {
+            "learned": self._learned(),
+            "n_sentences": self.counts_.n_sentences,
+            "pruned": self.pruned_,
+        }
+        return Contents(header, self.counts_.vocabularies, arrays)
+
+    def _restore(self, state: Contents) -> None:
+        header = state.header
+        _check_names("the header", {*header}, {"model", "params", "learned", "n_sentences", "pruned"})
+        _check_names("the parameters", {*header["params"]}, {*self._param_names()} - {"n_jobs"})
+        pruned, learned = header["pruned"], header["learned"]
+        if type(pruned) is not int or pruned < 0 or pruned == 1:
+            raise ValueError(f"events below {pruned!r:.60} are said to have been dropped")
+        if type(self.ledger) is not bool or (pruned and self.ledger):
+            raise ValueError(f"ledger={self.ledger!r:.60}")
+        if not isinstance(learned, dict):
+            raise ValueError(f"{learned!r:.60} is said to have been learned")
+        members = {name: _member(name) for name in self._tables()}
+        arrays = {n.removeprefix(LEARNED): a for n, a in state.arrays.items() if n.startswith(LEARNED)}
+        needed = {f"{member}.{part}" for member in members.values() for part in ("ids", "n")}
+        needed |= {LEDGER} if self.ledger else set()
+        _check_names("the members", {n for n in state.arrays if not n.startswith(LEARNED)}, needed)
+        tables = {n: Table(state.arrays[f"{m}.ids"], state.arrays[f"{m}.n"]) for n, m in members.items()}
+        counts = Counts(state.texts, tables, header["n_sentences"])
+        check(counts, pruned)
+        check_counts(counts)
+        self.pruned_ = pruned
+        self.ledger_ = Ledger.from_array(state.arrays[LEDGER]) if self.ledger else None
+        if self.ledger_ is not None and len(self.ledger_) != counts.n_sentences:
+            raise ValueError(f"{len(self.ledger_)} sentences in the ledger, {counts.n_sentences} counted")
+        self._set_learned(counts, learned, arrays)
+        _check_names("what was learned", {*learned, *arrays}, {*self._learned(), *self._learned_arrays()})
+
+
+def merge(*models: Self, ledger: bool = True) -> Self:
+    """One model that has learned all that the models have: the same counts as training on everything at once.
+
+    Whatever else was learned (fitted weights) becomes the mean over the models, by their numbers of tokens.
+    The models must be of one class and have the same parameters. `ledger=False` leaves the ledger out.
+    """
+    if not models:
+        raise InputError("there is nothing to merge: give at least one model")
+    for model in models:
+        if not isinstance(model, CountedModel):
+            raise InputError(f"a {type(model).__name__} does not merge: its training is not counting")
+        model._check_fitted()
+    first = models[0]
+    for other in models[1:]:
+        first.check_alike(other, ledger)
+    params = {**first._fitted_params, "n_jobs": first.n_jobs}
+    params["ledger"] = params["ledger"] and ledger
+    counts = add_up([model.counts_ for model in models])
+    check_counts(counts)
+    total = counts.n_tokens
+    shares = [model.counts_.n_tokens / total for model in models]
+    merged = type(first)(**params)
+    merged.pruned_ = max(model.pruned_ for model in models)
+    merged.ledger_ = None
+    if params["ledger"]:
+        digests = [model.ledger_.digests for model in models if model.ledger_ is not None]
+        merged.ledger_ = Ledger.of(np.concatenate(digests))
+    merged._set_learned(counts, *first._mean(models, shares, counts.labels))
+    return merged
+
+
+def check_counts(counts: Counts) -> None:
+    """Refuse counts that are beyond what the kernels can hold."""
+    if any(int(table.n.max(initial=0)) > MOST_COUNTED for table in counts.tables.values()):
+        raise InputError(f"an event was counted more than {MOST_COUNTED:,} times: more than a model can hold")
+
+
+def _check_left(counts: Counts) -> None:
+    """Refuse what is left when parts of other sentences were taken away, which no ledger can tell."""
+    try:
+        check(counts)
+    except ValueError as error:
+        raise InputError(NEVER_COUNTED) from error
+
+
+def _check_names(what: str, found: set[str], expected: set[str]) -> None:
+    if found != expected:
+        missing, strangers = sorted(expected - found), sorted(found - expected)
+        names = f"{missing[0]!r} is missing" if missing else f"{strangers[0]!r:.60} belongs to no such model"
+        raise ValueError(f"of {what}, {names}")
+
+
+def _member(table: str) -> str:
+    """Where a table is in the file; keys of features may have any characters."""
+    return "counts/" + quote(table, safe="^$.,+-:")
+
+
+def _text(corpus: Corpus, sentence: int) -> str:
+    """The beginning of a sentence, to tell which one is meant."""
+    a, b = int(corpus.offsets[sentence]), int(corpus.offsets[sentence + 1])
+    words = [corpus.words.values[code] for code in corpus.words.codes[a:b][:8].tolist()]
+    return " ".join(words) + (" …" if b - a > 8 else "")

@@ -1,0 +1,325 @@
+"""HMM: hidden Markov model of the first order, by counting (004 §0.8).
+
+    P(x, y) = P(y₁ | start) P(x₁ | y₁) ∏ᵢ P(yᵢ | yᵢ₋₁) P(xᵢ | yᵢ) · P(stop | yₙ)                  004 eqn 24
+
+    none            P(y′ | y) = #(y, y′) / #(y),   P(x | y) = #(x, y) / #(y)
+    lidstone        (# + k) / (… + k · outcomes), for both; an unknown word is one more outcome
+    witten-bell     (# + T(y) P(·)) / (#(y) + T(y)), for both; T(y) is the number of distinct outcomes of y
+    interpolation   λ P(y′ | y) + (1 − λ) P(y′), λ by deleted interpolation (Brants 2000); P(x | y) as none
+
+An unknown word has P(x | y) ∝ P(y | f) / P(y), where f is the most specific of its contexts that rare words
+have, smoothed towards the less specific ones; without contexts, f is that it is rare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from corate.arrays import Float, offsets_of
+from corate.contexts.template import Context, parse_all
+from corate.counts.count import count
+from corate.counts.counts import Counts
+from corate.counts.ledger import Digests
+from corate.counts.names import FIRST_LABEL, LABEL, LABEL_PAIR, LAST_LABEL, WORD_LABEL
+from corate.errors import InputError
+from corate.lattice import decode
+from corate.lattice.lattice import Lattice
+from corate.models.counted import Arrays, CountedModel, Learned, WordEntry
+from corate.models.explanation import Explanation, Reason, runner_up
+from corate.rates.empirical import LOG_ZERO, label_log_prob, label_log_rate
+from corate.text.corpus import Corpus
+from corate.text.tokens import as_corpus
+
+SMOOTHING = ("none", "lidstone", "witten-bell", "interpolation")
+SUFFIXES = ("suffix5", "suffix4", "suffix3", "suffix2", "suffix1", "initial")  # most specific first
+RARE = 10  # words seen at most so often tell what unknown ones are like, as in TnT
+
+
+class HMM(CountedModel):
+    """Hidden Markov model. Like all counted models it can learn more, forget and merge.
+
+    Parameters
+    ----------
+    smoothing : "none", "lidstone", "witten-bell" or "interpolation" (see above).
+    k : what "lidstone" adds to every count.
+    contexts : of unknown words, the most specific first; none takes all unknown words for alike.
+    ends : whether sentences have a start and a stop state. Without them the first label has P(y) — and
+        without smoothing the best labels of known words are those of `EmpiricalCRF(pair="label")`.
+    ledger : whether to keep digests of the sentences, so that only what was learned can be forgotten.
+    n_jobs : threads for decoding; results do not depend on it.
+
+    Examples
+    --------
+    >>> from corate import HMM
+    >>> hmm = HMM().fit([["the", "dog", "barks"]], [["DET", "NOUN", "VERB"]])
+    >>> hmm.predict([["the", "dog"]])
+    [['DET', 'NOUN']]
+    """
+
+    def __init__(
+        self,
+        smoothing: str = "interpolation",
+        k: float = 0.1,
+        contexts: Sequence[str] = SUFFIXES,
+        ends: bool = True,
+        ledger: bool = True,
+        n_jobs: int = 1,
+    ) -> None:
+        self.smoothing = smoothing
+        self.k = k
+        self.contexts = contexts
+        self.ends = ends
+        self.ledger = ledger
+        self.n_jobs = n_jobs
+
+    # Training is counting ----------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> HMM:
+        """Count the events of labelled sentences."""
+        self._check_params()
+        corpus = as_corpus(X, y)
+        return self._learn(count(corpus, self._tables()), self._digests(corpus, ()))
+
+    def fit_chunks(self, chunks: Iterable[Corpus]) -> HMM:
+        """Like `fit`, for sentences that arrive piece by piece."""
+        return self.fit(Corpus.join(list(chunks)))
+
+    def _tables(self) -> tuple[str, ...]:
+        return (LABEL, FIRST_LABEL, LAST_LABEL, LABEL_PAIR, WORD_LABEL)
+
+    def _learn(self, counts: Counts, digests: Digests) -> HMM:
+        if not counts.n_tokens:
+            raise InputError("no labelled token to learn from")
+        self._set_learned(counts, {}, {})
+        self._start_ledger(digests)
+        return self
+
+    def _set_learned(self, counts: Counts, learned: Learned, arrays: Arrays) -> None:
+        self._contexts = parse_all(self.contexts)
+        self._remember_params()
+        self._replace_counts(counts)
+
+    def _replace_counts(self, counts: Counts, changed: Counts | None = None, sign: int = 1) -> None:
+        self.counts_, self.classes_ = counts, list(counts.labels)
+        self._factors: Factors | None = None
+
+    @staticmethod
+    def _mean(
+        models: Sequence[HMM], shares: Sequence[float], labels: Sequence[str]
+    ) -> tuple[Learned, Arrays]:
+        return {}, {}
+
+    # Decoding ----------------------------------------------------------------------------------------
+
+    def factors(self) -> Factors:
+        """Probabilities, derived from the counts when first asked for."""
+        self._check_fitted()
+        if self._factors is None:
+            self._factors = Factors.of(self.counts_, self._contexts, self.smoothing, self.k)
+        return self._factors
+
+    def _lattice(self, corpus: Corpus) -> Lattice:
+        factors = self.factors()
+        emissions = factors.emissions(corpus.words.values)
+        own = emissions[corpus.words.codes]
+        possible = own > LOG_ZERO
+        first, last = corpus.offsets[:-1], corpus.offsets[1:] - 1
+        some = first <= last
+        if self.ends:
+            own[first[some]] += factors.start
+            own[last[some]] += factors.stop
+        else:
+            own[first[some]] += factors.log_prior
+        labels = np.broadcast_to(np.arange(len(self.classes_), dtype=np.int32), own.shape)
+        return Lattice(
+            corpus.offsets,
+            offsets_of(possible.sum(axis=1)),
+            labels[possible],
+            own[possible],
+            factors.transitions,
+            np.zeros(corpus.n_tokens + 1, np.int64),
+            np.empty(0),
+        )
+
+    def label_log_rates(self) -> Float:
+        table = self.counts_.tables[WORD_LABEL]
+        return label_log_rate(self.counts_.tables[LABEL_PAIR], label_log_prob(table, len(self.classes_)))
+
+    def word_entries(self, word: str) -> list[WordEntry]:
+        """P(y | x) by Bayes' rule, of a word by itself."""
+        factors = self.factors()
+        score = factors.emissions([word])[0] + factors.log_prior
+        p = np.exp(score - np.logaddexp.reduce(score))
+        table = self.counts_.tables[WORD_LABEL]
+        known = table.field(0) == factors.index.get(word, -1)
+        times = dict(zip(table.field(1)[known].tolist(), table.n[known].tolist(), strict=True))
+        prior = np.exp(factors.log_prior)
+        entries = [
+            WordEntry(name, times.get(y, 0) if times else None, float(p[y]), float(p[y] / prior[y]))
+            for y, name in enumerate(self.classes_)
+            if p[y] > 0
+        ]
+        return sorted(entries, key=lambda entry: -entry.probability)
+
+    def explain(self, tokens: Sequence[str]) -> list[Explanation]:
+        """For every token of a sentence, the probabilities that its label had."""
+        corpus = self._corpus([tokens])
+        lattice, factors = self._lattice(corpus), self.factors()
+        best = decode.viterbi(lattice)
+        labels = best.labels(lattice).tolist()
+        probabilities = decode.marginals(lattice).probabilities
+        own = factors.emissions(corpus.words.strings())
+        explanations = []
+        for i, (word, y) in enumerate(zip(corpus.words.strings(), labels, strict=True)):
+            name, kind = self.classes_[y], "" if word in factors.index else "unknown word "
+            reasons = [Reason(f"{kind}{word!r} given {name}", float(own[i, y]))]
+            if i:
+                before = self.classes_[labels[i - 1]]
+                reasons.append(Reason(f"{name} after {before}", float(factors.transitions[labels[i - 1], y])))
+            else:
+                score = float((factors.start if self.ends else factors.log_prior)[y])
+                reasons.append(Reason(f"{name} first" if self.ends else f"{name} anywhere", score))
+            if self.ends and i == len(labels) - 1:
+                reasons.append(Reason(f"{name} last", float(factors.stop[y])))
+            chosen = int(best.candidates[i])
+            other = runner_up(lattice, probabilities, self.classes_, i, chosen)
+            explanations.append(Explanation(word, name, float(probabilities[chosen]), other, reasons))
+        return explanations
+
+    def prune(self, below: int = 2) -> HMM:
+        """An HMM is not pruned: without its rare words a label may have none left to emit."""
+        raise InputError("an HMM cannot be pruned: its words are all it has")
+
+    def _check_params(self) -> None:
+        if self.smoothing not in SMOOTHING:
+            raise InputError(f"smoothing={self.smoothing!r}: choose from {', '.join(map(repr, SMOOTHING))}")
+        if not isinstance(self.k, (int, float, np.number)) or not 0 < self.k < np.inf:
+            raise InputError(f"k={self.k!r}: give a number above 0, what is added to every count")
+        if not isinstance(self.ends, (bool, np.bool_)):
+            raise InputError(f"ends={self.ends!r}: say True or False")
+        contexts = parse_all(self.contexts)
+        if not all(context.is_word_alone for context in contexts):
+            names = [str(context) for context in contexts]
+            raise InputError(f"contexts={names}: an unknown word is judged by itself, not by its neighbours")
+        self._check_shared_params()
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Logarithms of probabilities; LOG_ZERO for what never occurred."""
+
+    index: dict[str, int]  # of known words
+    log_prior: Float  # P(y)
+    start: Float  # P(y | start)
+    stop: Float  # P(stop | y)
+    transitions: Float  # P(y′ | y)
+    known: Float  # P(x | y), words × labels
+    unknown: Unknown
+
+    @classmethod
+    def of(cls, counts: Counts, contexts: Sequence[Context], smoothing: str, k: float) -> Factors:
+        n = len(counts.labels)
+        times = np.zeros((n + 1, n + 1))  # from labels and start, to labels and stop
+        pairs = counts.tables[LABEL_PAIR]
+        times[pairs.field(0), pairs.field(1)] = pairs.n
+        first, last = counts.tables[FIRST_LABEL], counts.tables[LAST_LABEL]
+        times[n, first.field(0)] = first.n
+        times[last.field(0), n] = last.n
+        table = counts.tables[WORD_LABEL]
+        of_word = np.zeros((len(counts.words), n))
+        of_word[table.field(0), table.field(1)] = table.n
+        steps = smoothed(times, smoothing, k, n + 1)
+        # A word that is not known is one more outcome.
+        of_words = "none" if smoothing == "interpolation" else smoothing
+        emissions = smoothed(of_word.T, of_words, k, len(counts.words) + 1).T
+        log_prior = label_log_prob(table, n)
+        return cls(
+            {word: i for i, word in enumerate(counts.words)},
+            log_prior,
+            _log(steps[n, :n]),
+            _log(steps[:n, n]),
+            _log(steps[:n, :n]),
+            _log(emissions),
+            Unknown(contexts, counts.words, of_word, np.exp(log_prior)),
+        )
+
+    def emissions(self, words: Sequence[str]) -> Float:
+        """log P(x | y), up to a constant at unknown words; words × labels."""
+        place = np.array([self.index.get(word, -1) for word in words], np.int64)
+        made = self.known[place] if len(self.known) else np.empty((len(words), len(self.log_prior)))
+        strange = np.flatnonzero(place < 0)
+        if len(strange):
+            found = self.unknown.log_prob([words[i] for i in strange.tolist()])
+            made[strange] = found - self.log_prior
+        return made
+
+
+class Unknown:
+    """P(y | f) of the contexts of rare words, each smoothed (Witten–Bell) towards the next."""
+
+    def __init__(
+        self, contexts: Sequence[Context], words: Sequence[str], of_word: Float, prior: Float
+    ) -> None:
+        self.contexts = contexts
+        rare = np.flatnonzero(of_word.sum(axis=1) <= RARE)
+        names = [words[i] for i in rare.tolist()]
+        self.prior = _witten_bell(of_word[rare].sum(axis=0)[None], prior)[0]
+        self.steps: list[tuple[dict[str, int], Float]] = []  # least specific first
+        for context in reversed(self.contexts):
+            values = context.values(names)
+            index = {value: i for i, value in enumerate(sorted(set(values)))}
+            number = np.array([index[value] for value in values], np.int64)
+            total: Float = np.zeros((len(index), of_word.shape[1]))
+            np.add.at(total, number, of_word[rare])
+            self.steps.append((index, total))
+
+    def log_prob(self, words: Sequence[str]) -> Float:
+        found = np.broadcast_to(self.prior, (len(words), len(self.prior)))
+        for context, (index, total) in zip(reversed(self.contexts), self.steps, strict=True):
+            place = np.array([index.get(value, -1) for value in context.values(words)], np.int64)
+            seen = place >= 0
+            found = found.copy()
+            found[seen] = _witten_bell(total[place[seen]], found[seen])
+        return np.asarray(np.log(found))
+
+
+def _witten_bell(times: Float, towards: Float) -> Float:
+    """(# + T P) / (Σ # + T), with T the number of distinct outcomes of the row."""
+    kinds = np.maximum(np.count_nonzero(times, axis=1), 1)[:, None]
+    made: Float = (times + kinds * towards) / (times.sum(axis=1, keepdims=True) + kinds)
+    return made
+
+
+def smoothed(times: Float, smoothing: str, k: float, n_outcomes: int) -> Float:
+    """P(column | row) from a table of counts; a row that never occurred has 0 without smoothing."""
+    total = times.sum(axis=1, keepdims=True)
+    alone: Float = np.divide(times, total, out=np.zeros_like(times), where=total > 0)
+    if smoothing == "lidstone":
+        return np.asarray((times + k) / (total + k * n_outcomes))
+    common = times.sum(axis=0) / times.sum()
+    if smoothing == "witten-bell":
+        return _witten_bell(times, common)
+    if smoothing == "interpolation":
+        share = deleted_interpolation(times)
+        return np.asarray(np.where(total > 0, share * alone + (1 - share) * common, common))
+    return alone
+
+
+def deleted_interpolation(times: Float) -> float:
+    """The weight of P(y′ | y) against P(y′): each event votes for the one that expects it without itself."""
+    row, column = np.nonzero(times)
+    n = times[row, column]
+    rows, columns, total = times.sum(axis=1)[row], times.sum(axis=0)[column], times.sum()
+    given = np.divide(n - 1, rows - 1, out=np.zeros_like(n), where=rows > 1)
+    anyhow = (columns - 1) / max(total - 1, 1.0)
+    return float(n[given >= anyhow].sum() / total)
+
+
+def _log(p: Float) -> Float:
+    made = np.full(p.shape, LOG_ZERO)
+    np.log(p, out=made, where=p > 0)
+    return made

@@ -1,0 +1,390 @@
+"""Models whose weights are fitted: what the log-linear ones share.
+
+    contexts ──► attributes ──► features ──► chains that are normalised ──► L-BFGS ──► weights ──► Lattice
+
+A child says over which chains its likelihood is normalised: whole sentences (CRF), pieces of them, single
+positions. The objective is CRFsuite's, so that numbers compare:
+
+    −Σ log P(y | x) + c2 ‖w‖²
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from corate.arrays import Float, Ids
+from corate.contexts.defaults import LAFFERTY, default_contexts
+from corate.contexts.template import Context, parse_all
+from corate.errors import InputError
+from corate.lattice.lattice import Lattice
+from corate.models.base import MOST_SCORES, Estimator
+from corate.models.explanation import Explanation, Reason, runner_up
+from corate.models.loglinear.attributes import Attributes, Sparse
+from corate.models.loglinear.chains import Chains
+from corate.models.loglinear.expectations import lattice as chain_lattice
+from corate.models.loglinear.expectations import penalised, transition_scores
+from corate.models.loglinear.features import Features, observed, seen_features
+from corate.models.loglinear.optimise import TOLERANCE, Report, Search, minimise
+from corate.storage.modelfile import Contents
+from corate.text.corpus import UNLABELLED, Corpus
+from corate.text.tokens import as_corpus
+
+Self = TypeVar("Self", bound="FittedModel")
+InitialWeights = Mapping[Any, float]  # by (attribute, label), (attribute, label, label) or ("", label, label)
+
+
+class Known(NamedTuple):
+    """What training has seen."""
+
+    contexts: Sequence[Context]
+    classes: list[str]
+    words: list[str]
+    attributes: Attributes
+    pair_attributes: Attributes
+
+
+class FittedModel(Estimator):
+    """Base of models that are fitted by maximum likelihood with an L2 penalty."""
+
+    initial: Any = None
+    all_states = all_transitions = False
+    default: tuple[str, ...] = LAFFERTY  # contexts of words
+    label_pairs = True  # whether a pair of labels alone is a feature
+    extra_labels: tuple[str, ...] = ()  # that stand around sentences
+    sides = (
+        1  # features that each attribute has: 2 where one at the left of an edge is another than at the right
+    )
+
+    features_: Features
+    weights_: Float
+    objective_: float  # −Σ log P(y | x) + c2 ‖w‖² of the weights
+    training_log_: list[dict[str, Any]]  # iteration, objective, gradient_norm, seconds; empty after loading
+    attributes_: Attributes
+    pair_attributes_: Attributes
+
+    def __init__(
+        self,
+        c2: float = 1.0,
+        contexts: Sequence[str] | None = None,
+        max_iterations: int = 1000,
+        tolerance: float = TOLERANCE,
+        numbers: str = "refuse",
+        n_jobs: int = 1,
+    ) -> None:
+        self.c2 = c2
+        self.contexts = contexts
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.numbers = numbers
+        self.n_jobs = n_jobs
+
+    # Training ----------------------------------------------------------------------------------------
+
+    def fit(self: Self, X: Any, y: Any = None, progress: Report | None = None) -> Self:
+        """Fit the weights to labelled sentences; `progress` is told of every iteration.
+
+        Ctrl-C ends the search, and the best weights so far are kept.
+        """
+        known, chains, labels = self._prepare(X, y)
+        features = seen_features(
+            chains,
+            labels,
+            len(known.classes) + len(self.extra_labels),
+            len(known.attributes),
+            len(known.pair_attributes),
+            transitions=self.label_pairs,
+            all_states=self.all_states,
+            all_transitions=self.all_transitions,
+        )
+        names = [*known.classes, *self.extra_labels]
+        start = starting_weights(self.initial, features, known.attributes, known.pair_attributes, names)
+        search = Search(self.max_iterations, self.tolerance, progress)
+        weights = self._search(features, chains, labels, start, search)
+        self.objective_, self.training_log_ = search.objective, search.log
+        self._set_learned(known, features, weights)
+        return self
+
+    def fit_chunks(self: Self, chunks: Iterable[Corpus], progress: Report | None = None) -> Self:
+        """Like `fit`, for sentences that arrive piece by piece."""
+        return self.fit(Corpus.join(list(chunks)), progress=progress)
+
+    def _prepare(self, X: Any, y: Any) -> tuple[Known, Chains, Ids]:
+        """Labelled sentences as chains of attributes, and their labels."""
+        self._check_params()
+        corpus = as_corpus(X, y, self.numbers)
+        contexts = self._templates(corpus)
+        classes, labels = encode_labels(corpus)
+        state_contexts, pair_contexts = self._split(contexts)
+        attributes, states = Attributes.of(corpus, state_contexts)
+        pair_attributes, pairs = Attributes.of(corpus, pair_contexts)
+        chains, labels = self._framed(*labelled_chains(corpus, labels, states, pairs), len(classes))
+        return Known(contexts, classes, known_words(corpus), attributes, pair_attributes), chains, labels
+
+    def _pieces(self, chains: Chains) -> Chains:
+        """The chains over which the likelihood is normalised: whole sentences, unless a model has others."""
+        return chains
+
+    def _split(self, contexts: Sequence[Context]) -> tuple[list[Context], list[Context]]:
+        """Contexts of single labels, and those of label pairs."""
+        return [c for c in contexts if not c.pair], [c for c in contexts if c.pair]
+
+    def _framed(self, chains: Chains, labels: Ids, n_labels: int) -> tuple[Chains, Ids]:
+        """Chains with whatever a model puts around them."""
+        return chains, labels
+
+    def _search(self, features: Features, chains: Chains, labels: Ids, start: Float, search: Search) -> Float:
+        seen = observed(features, chains, labels)  # the pieces have each factor of the chains once
+        likelihood = penalised(features, self._pieces(chains), seen, self.c2, self._n_threads())
+        return minimise(likelihood, start, search, type(self).__name__)
+
+    def _templates(self, corpus: Corpus) -> list[Context]:
+        named = self._named_contexts(corpus)
+        if named is not None:
+            return named
+        if corpus.keys:
+            return default_contexts(corpus)
+        return parse_all([*self.default, *(f"col{k}" for k in range(2, len(corpus.columns) + 1))])
+
+    def _set_learned(self, known: Known, features: Features, weights: Float) -> None:
+        self._contexts, self.classes_, self._words = list(known.contexts), known.classes, known.words
+        self.attributes_, self.pair_attributes_ = known.attributes, known.pair_attributes
+        self.features_, self.weights_ = features, weights
+        self._remember_params()
+        self._fitted_params |= {"contexts": tuple(map(str, known.contexts))}
+        if "initial" in self._fitted_params:
+            self._fitted_params["initial"] = None  # a matter of the search, not of the model
+
+    # What the model says -----------------------------------------------------------------------------
+
+    def known_words(self) -> set[str]:
+        return set(self._words)
+
+    def named_weights(self) -> dict[tuple[str, ...], float]:
+        """The weights under readable names, as `initial` takes them.
+
+        (attribute, label), (pair attribute, label, next label) and ("", label, next label).
+        """
+        self._check_fitted()
+        classes = [*self.classes_, *self.extra_labels]
+        states, pairs = self.attributes_.names(), self.pair_attributes_.names()
+        names = feature_names(self.features_, states, pairs, classes)
+        return dict(zip(names, self.weights_.tolist(), strict=True))
+
+    def _chains(self, corpus: Corpus) -> Chains:
+        return Chains.of(
+            corpus.offsets, self.attributes_.encode(corpus), self.pair_attributes_.encode(corpus)
+        )
+
+    def _lattice(self, corpus: Corpus) -> Lattice:
+        return chain_lattice(self.features_, self._chains(corpus), self.weights_)
+
+    def _batch_tokens(self) -> int:
+        scores = len(self.classes_) ** (2 if len(self.pair_attributes_) else 1)
+        return min(super()._batch_tokens(), max(1, MOST_SCORES // scores))
+
+    def explain(self, tokens: Sequence[Any]) -> list[Explanation]:
+        """For every token of a sentence, the weights that made its label win, strongest first."""
+        corpus = self._corpus([tokens])
+        return explain(self, corpus, self._lattice(corpus), self._chains(corpus))
+
+    # On disk -----------------------------------------------------------------------------------------
+
+    def _state(self) -> Contents:
+        texts = {"y": self.classes_, "words": self._words}
+        arrays = {"weights": self.weights_, **feature_arrays("features", self.features_)}
+        for kind, attributes in (("states", self.attributes_), ("pairs", self.pair_attributes_)):
+            texts |= {f"{kind}/{source}": values for source, values in attributes.vocabularies.items()}
+            arrays |= {f"{kind}/{k}": table for k, table in enumerate(attributes.tables)}
+        return Contents({"objective": self.objective_}, texts, arrays)
+
+    def _restore(self, state: Contents) -> None:
+        contexts = parse_all(self.contexts)
+        kinds = zip(("states", "pairs"), self._split(contexts), strict=True)
+        parts = [restored_attributes(state, kind, some) for kind, some in kinds]
+        classes = state.texts["y"]
+        features = restored_features(state, "features", len(classes) + len(self.extra_labels))
+        n_states = len(parts[0]) * self.sides
+        if (len(features.state_offsets), len(features.pair_offsets)) != (n_states + 1, len(parts[1]) + 1):
+            raise ValueError("features do not fit the attributes")
+        known = Known(contexts, classes, state.texts["words"], parts[0], parts[1])
+        self._set_learned(known, features, restored_weights(state, "weights", features))
+        self.objective_, self.training_log_ = float(state.header["objective"]), []
+
+    def _check_params(self) -> None:
+        if not isinstance(self.c2, (int, float, np.number)) or not 0 <= self.c2 < np.inf:
+            raise InputError(f"c2={self.c2!r}: give a number from 0, the penalty on the squares of weights")
+        check_whole("max_iterations", self.max_iterations)
+        if not isinstance(self.tolerance, (int, float, np.number)) or not 0 <= self.tolerance < 1:
+            raise InputError(f"tolerance={self.tolerance!r}: give a number from 0 to 1, such as 1e-5")
+        self._check_numbers()
+        if self.contexts is not None:
+            parse_all(self.contexts)
+        self._n_threads()
+
+
+def check_whole(name: str, value: Any) -> None:
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
+        raise InputError(f"{name}={value!r}: give a whole number from 1")
+
+
+def encode_labels(corpus: Corpus) -> tuple[list[str], Ids]:
+    """The distinct labels, sorted, and each token's place among them; −1 where it has none."""
+    if corpus.labels is None:
+        raise InputError("the sentences have no labels: there is nothing to learn from")
+    classes = sorted({*corpus.labels.strings()} - {UNLABELLED})
+    if not classes:
+        raise InputError("no labelled token to learn from")
+    return classes, corpus.labels.encode(classes)
+
+
+def known_words(corpus: Corpus) -> list[str]:
+    return [] if corpus.keys else sorted(set(corpus.words.strings()))
+
+
+def labelled_chains(corpus: Corpus, labels: Ids, states: Sparse, pairs: Sparse) -> tuple[Chains, Ids]:
+    """Sentences as chains; one with a token that has no label falls apart there."""
+    if not len(labels) or labels.min() >= 0:
+        return Chains.of(corpus.offsets, states, pairs), labels
+    kept = np.flatnonzero(labels >= 0)
+    begins = corpus.begins() | np.concatenate([[False], labels[:-1] < 0])
+    first = np.flatnonzero(begins[kept])
+    offsets = np.append(first, len(kept)).astype(np.int64)
+    return Chains.of(offsets, states.select(kept), pairs.select(kept)), labels[kept]
+
+
+def feature_names(
+    features: Features, names: Sequence[str], pair_names: Sequence[str], classes: Sequence[str]
+) -> list[tuple[str, ...]]:
+    states = zip(features.state_attributes.tolist(), features.state_labels.tolist(), strict=True)
+    pairs = zip(
+        features.pair_attributes.tolist(),
+        features.pair_left.tolist(),
+        features.pair_right.tolist(),
+        strict=True,
+    )
+    found: list[tuple[str, ...]] = [(names[a], classes[y]) for a, y in states]
+    found += [
+        ("", classes[y], classes[z])
+        for y, z in zip(features.left.tolist(), features.right.tolist(), strict=True)
+    ]
+    return found + [(pair_names[a], classes[y], classes[z]) for a, y, z in pairs]
+
+
+def starting_weights(
+    initial: Any,
+    features: Features,
+    attributes: Attributes,
+    pair_attributes: Attributes,
+    classes: Sequence[str],
+) -> Float:
+    """Zeros; or a vector in the order of the features; or weights by name, the others zero."""
+    if initial is None:
+        return np.zeros(len(features))
+    if isinstance(initial, Mapping):
+        names = feature_names(features, attributes.names(), pair_attributes.names(), classes)
+        index = {name: k for k, name in enumerate(names)}
+        index |= {"|".join(name): k for k, name in enumerate(names)}  # type: ignore[misc]
+        weights = np.zeros(len(features))
+        for name, value in initial.items():
+            if name not in index:
+                raise InputError(
+                    f"initial has a weight for {name!r}, and no feature is called so: "
+                    f"write (attribute, label) or (attribute, label, next label), such as {names[0]!r}"
+                )
+            weights[index[name]] = _number(name, value)
+    else:
+        weights = np.array(initial, np.float64)
+        if weights.shape != (len(features),):
+            raise InputError(f"initial has {weights.size} weights where {len(features)} features are")
+    if not np.isfinite(weights).all():
+        place = int(np.flatnonzero(~np.isfinite(weights))[0])
+        raise InputError(f"initial has {weights[place]} for weight {place}: give finite numbers")
+    return weights
+
+
+def _number(name: Any, value: Any) -> float:
+    if not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
+        raise InputError(f"initial has {value!r} for {name!r}: give a finite number")
+    return float(value)
+
+
+FIELDS = ("state_offsets", "state_labels", "left", "right", "pair_offsets", "pair_left", "pair_right")
+
+
+def feature_arrays(kind: str, features: Features) -> dict[str, npt.NDArray[Any]]:
+    return {f"{kind}/{name}": getattr(features, name) for name in FIELDS}
+
+
+def restored_features(state: Contents, kind: str, n_labels: int) -> Features:
+    features = Features(n_labels, *(state.arrays[f"{kind}/{name}"] for name in FIELDS))
+    features.check()
+    return features
+
+
+def restored_weights(state: Contents, name: str, features: Features) -> Float:
+    weights = state.arrays[name]
+    if weights.dtype != np.float64 or weights.shape != (len(features),) or not np.isfinite(weights).all():
+        raise ValueError("a weight is missing, or not a number")
+    return weights
+
+
+def restored_attributes(state: Contents, kind: str, contexts: Sequence[Context]) -> Attributes:
+    """The attributes of a model file, checked for all that lookups rely on."""
+    sources = {atom.source for context in contexts for atom in context.atoms}
+    vocabularies = {source: state.texts[f"{kind}/{source}"] for source in sorted(sources)}
+    for source, values in vocabularies.items():
+        if any(a >= b for a, b in pairwise(values)):
+            raise ValueError(f"vocabulary {source!r} is not sorted or repeats an entry")
+    tables = [state.arrays[f"{kind}/{k}"] for k in range(len(contexts))]
+    for context, table in zip(contexts, tables, strict=True):
+        sizes = np.array([len(vocabularies[atom.source]) for atom in context.atoms])
+        if table.dtype != np.int32 or table.ndim != 2 or table.shape[1] != len(sizes):
+            raise ValueError(f"the values of the context {context} have another shape")
+        if len(table) and ((table < 0) | (table >= sizes)).any():
+            raise ValueError(f"a value of the context {context} is outside its vocabulary")
+    return Attributes(contexts, vocabularies, tables)
+
+
+def explain(model: FittedModel, corpus: Corpus, lattice: Lattice, chains: Chains) -> list[Explanation]:
+    """The weights behind the best labels of a lattice that holds one sentence."""
+    from corate.lattice import decode
+
+    features, classes = model.features_, model.classes_
+    best = decode.viterbi(lattice).candidates.tolist()
+    probabilities = decode.marginals(lattice).probabilities
+    transitions = transition_scores(features, model.weights_)
+    state, _, pair = features.split(model.weights_)
+    explanations = []
+    for i, candidate in enumerate(best):
+        label = int(lattice.labels[candidate])
+        reasons = []
+        for a in chains.states.ids[chains.states.offsets[i] : chains.states.offsets[i + 1]].tolist():
+            own = np.arange(features.state_offsets[a], features.state_offsets[a + 1])
+            for k in own[features.state_labels[own] == label].tolist():
+                name = f"{model.attributes_.name(a)} with {classes[label]}"
+                reasons.append(Reason(name, float(state[k])))
+        if i:
+            before = int(lattice.labels[best[i - 1]])
+            text = f"{classes[before]} before {classes[label]}"
+            if transitions[before, label]:
+                reasons.append(Reason(text, float(transitions[before, label])))
+            for a in chains.pairs.ids[chains.pairs.offsets[i] : chains.pairs.offsets[i + 1]].tolist():
+                own = np.arange(features.pair_offsets[a], features.pair_offsets[a + 1])
+                fits = (features.pair_left[own] == before) & (features.pair_right[own] == label)
+                for k in own[fits].tolist():
+                    reasons.append(Reason(f"{text} at {model.pair_attributes_.name(a)}", float(pair[k])))
+        explanations.append(
+            Explanation(
+                "" if corpus.keys else corpus.words.strings()[i],
+                classes[label],
+                float(probabilities[candidate]),
+                runner_up(lattice, probabilities, classes, i, candidate),
+                sorted(reasons, key=lambda reason: -abs(reason.score)),
+            )
+        )
+    return explanations

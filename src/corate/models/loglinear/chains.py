@@ -1,0 +1,67 @@
+"""Chains: positions with attributes, and how often each chain counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from corate._native import HAS_KERNELS
+from corate.arrays import Float, Ids, Int, offsets_of, ragged_arange
+from corate.models.loglinear.attributes import Sparse
+
+if HAS_KERNELS:
+    pass
+
+
+@dataclass(frozen=True)
+class Chains:
+    """Positions with attributes, in chains."""
+
+    offsets: Int  # first position of each chain
+    states: Sparse  # attributes of each position
+    pairs: Sparse  # pair attributes of the edge into each position
+    times: Float  # how often each chain counts
+    groups: Ids  # of each position, a row of `allowed`; empty where every label is allowed everywhere
+    allowed: npt.NDArray[np.uint8]  # groups × labels
+
+    @classmethod
+    def of(cls, offsets: Int, states: Sparse, pairs: Sparse | None = None) -> Chains:
+        return cls(
+            offsets,
+            states,
+            Sparse.none(len(states.offsets) - 1) if pairs is None else pairs,
+            np.ones(len(offsets) - 1),
+            np.empty(0, np.int32),
+            np.empty((0, 0), np.uint8),
+        )
+
+    @property
+    def n_chains(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def n_positions(self) -> int:
+        return int(self.offsets[-1])
+
+    def edges(self) -> Int:
+        """Positions that have one before them in their chain."""
+        inner = np.ones(self.n_positions + 1, bool)
+        inner[self.offsets] = False
+        return np.flatnonzero(inner[:-1])
+
+    def counting(self, times: Float) -> Chains:
+        return replace(self, times=times)
+
+    def select(self, chains: Int) -> Chains:
+        lengths = np.diff(self.offsets)[chains]
+        positions = ragged_arange(self.offsets[:-1][chains], lengths)
+        return replace(
+            self,
+            offsets=offsets_of(lengths),
+            states=self.states.select(positions),
+            pairs=self.pairs.select(positions),
+            times=self.times[chains],
+            groups=self.groups[positions] if len(self.groups) else self.groups,
+        )

@@ -1,0 +1,242 @@
+"""Tagger: weighted co-occurrence rates of many contexts, the same way for known and unknown words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from corate.arrays import Float
+from corate.contexts.defaults import default_contexts
+from corate.contexts.template import Context, parse_all
+from corate.contexts.values import place_of
+from corate.counts.count import Events
+from corate.counts.counts import Counts
+from corate.counts.names import FIRST_LABEL, LABEL, LABEL_PAIR, LABEL_TRIPLE, LAST_LABEL, WORD_LABEL, table_of
+from corate.errors import InputError
+from corate.lattice.lattice import Lattice
+from corate.models.counted import Arrays, CountedModel, Learned, WordEntry, check_counts
+from corate.models.explanation import Explanation
+from corate.models.tagger import fit as fitting
+from corate.models.tagger.evidence import MOST_VALUES, Weights, candidates, mean_weights, refine
+from corate.models.tagger.explain import explain
+from corate.models.tagger.scorer import Scorer
+from corate.rates.lookup import Rates, check_size
+from corate.text.corpus import Corpus
+from corate.text.tokens import as_corpus
+
+WEIGHTS = ("fitted", "fixed")
+MOST_WEIGHT = 1000  # of an exponent; those of a fit are below 10
+NOTHING = "\U0010ffff"  # a value that no column has: not a character
+LABELS_ALONE = (LABEL, FIRST_LABEL, LAST_LABEL, LABEL_PAIR, LABEL_TRIPLE)
+
+
+class Tagger(CountedModel):
+    """A CRF whose factors are counted: co-occurrence rates of labels with many contexts at once.
+
+    Tokens are strings (words); or tuples of strings, the word and further columns such as its part of speech;
+    or features, dicts and lists in the shapes that python-crfsuite and sklearn-crfsuite take, of which every
+    key is a context. A label may be `_` or None: such a token is not counted.
+
+    Parameters
+    ----------
+    weights : "fitted" or "fixed"
+        Exponents of the rates: contexts × (labels + 6) numbers or so, whatever the size of the corpus, fitted
+        on folds of the training data; or constants, with which training is counting alone.
+    contexts : names of context templates (see `corate.contexts` and `corate.read_contexts`).
+        None takes those that fit the tokens: of words, of words and further columns, or the keys of features.
+    numbers : "refuse" or "bin"
+        What to do with a feature whose value is a number: values are counted, so that it has to be binned.
+    ledger : whether the model keeps digests of what it has learned, so that it can refuse to learn it again,
+        or to forget what it never learned.
+    n_jobs : threads; results do not depend on it.
+
+    Examples
+    --------
+    >>> from corate import Tagger, load_sample
+    >>> tagger = Tagger(weights="fixed").fit(*load_sample())
+    >>> tagger.predict([["The", "neighbours", "repainted", "it", "."]])
+    [['DET', 'NOUN', 'VERB', 'PRON', 'PUNCT']]
+    """
+
+    def __init__(
+        self,
+        weights: str = "fitted",
+        contexts: Sequence[str] | None = None,
+        numbers: str = "refuse",
+        ledger: bool = True,
+        n_jobs: int = 1,
+    ) -> None:
+        self.weights = weights
+        self.contexts = contexts
+        self.numbers = numbers
+        self.ledger = ledger
+        self.n_jobs = n_jobs
+
+    _rates: Rates | None  # derived from the counts; None where they have changed since
+
+    # Training ----------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, progress: fitting.Progress | None = None) -> Tagger:
+        """Count the events of labelled sentences, and fit the weights if they are to be fitted."""
+        self._check_params()
+        corpus = as_corpus(X, y, self.numbers)
+        contexts = self._named_contexts(corpus) or default_contexts(corpus)
+        events = Events(corpus, _tables_of(contexts))
+        counts = events.count()
+        if not counts.n_tokens:
+            raise InputError("no labelled token to learn from")
+        check_counts(counts)
+        digests = self._digests(corpus, contexts)
+        rates = Rates(counts, contexts)
+        if self.weights == "fitted":
+            found = fitting.fit(events, rates, self._n_threads(), progress)
+        else:
+            found = Weights.fixed(rates)
+        pruned = counts.compact()
+        self._set_model(rates if pruned is counts else Rates(pruned, contexts), contexts, found)
+        self._start_ledger(digests)
+        return self
+
+    def fit_chunks(self, chunks: Iterable[Corpus], progress: fitting.Progress | None = None) -> Tagger:
+        """Like `fit`, for sentences that arrive piece by piece."""
+        return self.fit(Corpus.join(list(chunks)), progress=progress)
+
+    def refit(self, X: Any, y: Any = None, progress: fitting.Progress | None = None) -> Tagger:
+        """Fit the weights again, on sentences that the model has learned; its counts stay as they are.
+
+        The model keeps no text: after many updates, give it much of what it was taught. With all of it, in
+        the order of training, the model becomes the one that `fit` would make.
+        """
+        corpus, digests = self._batch(X, y)
+        if self._fitted_params["weights"] != "fitted":
+            raise InputError("the model has fixed weights: there is nothing to fit")
+        if self.pruned_:
+            raise InputError("the model was pruned: its counts do not know all of the sentences any more")
+        if self.ledger_ is not None and not self.ledger_.known(digests).all():
+            raise InputError("some of the sentences were never learned: weights are fitted on what was")
+        events = Events(corpus, tuple(self.counts_.tables))
+        self.counts_.without(events.count().compact())  # which raises an error if they are not part of it
+        events.rename(self.counts_.vocabularies)
+        self._rates = rates = Rates(self.counts_, self._contexts)
+        self.weights_ = fitting.fit(events, rates, self._n_threads(), progress)
+        return self
+
+    def _set_model(self, rates: Rates, contexts: Sequence[Context], weights: Weights) -> None:
+        self.counts_ = rates.counts
+        self._rates = rates
+        self.classes_ = list(rates.counts.labels)
+        self._contexts = list(contexts)
+        self._remember_params()
+        self._fitted_params["contexts"] = tuple(map(str, contexts))
+        self.weights_ = weights
+
+    def _replace_counts(self, counts: Counts, changed: Counts | None = None, sign: int = 1) -> None:
+        if counts.labels != self.classes_:
+            self.weights_ = self.weights_.relabelled(self.classes_, counts.labels)
+            self.classes_ = list(counts.labels)
+        # Rates that a copy has taken elsewhere, or that could not follow, are of no more use.
+        rates, before, self._rates, self.counts_ = self._rates, self.counts_, None, counts
+        if rates is not None and changed is not None and rates.counts is before:
+            self._rates = rates if rates.follow(counts, changed, sign) else None
+
+    def _check_counts(self, counts: Counts) -> None:
+        super()._check_counts(counts)
+        check_size(counts, self._contexts)
+
+    # On disk -----------------------------------------------------------------------------------------
+
+    def _tables(self) -> tuple[str, ...]:
+        return _tables_of(parse_all(self.contexts))
+
+    def _set_learned(self, counts: Counts, learned: Learned, arrays: Arrays) -> None:
+        vector = arrays.get("weights")
+        if vector is None or vector.dtype != np.float64:
+            raise ValueError("there are no weights")
+        if not (np.abs(vector) <= MOST_WEIGHT).all():
+            raise ValueError(f"a weight is not a number between -{MOST_WEIGHT} and {MOST_WEIGHT}")
+        contexts = parse_all(self.contexts)
+        if [*dict.fromkeys(map(str, contexts))] != [*(self.contexts or ())]:
+            raise ValueError("a context is there twice, or under another name")
+        if len({context.is_feature for context in contexts}) > 1:
+            raise ValueError("some contexts look at words and some at features")
+        rates = Rates(counts, contexts)
+        self._set_model(rates, contexts, Weights.from_vector(vector, rates))
+
+    @staticmethod
+    def _mean(
+        models: Sequence[Tagger], shares: Sequence[float], labels: Sequence[str]
+    ) -> tuple[Learned, Arrays]:
+        weights = mean_weights([(model.weights_, model.classes_) for model in models], shares, labels)
+        return {}, {"weights": weights.vector()}
+
+    def _learned_arrays(self) -> Arrays:
+        return {"weights": self.weights_.vector()}
+
+    # What the model says -----------------------------------------------------------------------------
+
+    def rates(self) -> Rates:
+        """Smoothed rates, derived from the counts."""
+        self._check_fitted()
+        if self._rates is None or self._rates.counts is not self.counts_:  # a copy may have gone on with them
+            self._rates = Rates(self.counts_, self._contexts)
+        return self._rates
+
+    def _lattice(self, corpus: Corpus) -> Lattice:
+        return self._scorer().lattice(corpus, self._n_threads())
+
+    def _scorer(self) -> Scorer:
+        """Made anew where rates or weights are new."""
+        rates, kept = self.rates(), self.__dict__.get("_last_scorer")
+        if kept is None or not kept.is_of(rates, self.weights_):
+            kept = self._last_scorer = Scorer(rates, self.weights_)
+        return kept
+
+    def _refine(self, lattice: Lattice, corpus: Corpus) -> Lattice:
+        return refine(lattice, self.rates(), self.weights_, corpus, self._n_threads())
+
+    def _batch_tokens(self) -> int:
+        return min(super()._batch_tokens(), max(1, MOST_VALUES // len(self._contexts)))
+
+    def label_log_rates(self) -> Float:
+        return self.rates().pair
+
+    def word_entries(self, word: str) -> list[WordEntry]:
+        """P(y | f), smoothed, of the most specific view of the word that training saw."""
+        rates = self.rates()
+        if WORD_LABEL not in self.counts_.tables:
+            raise InputError("the model knows no words: it was trained on features")
+        n_columns = max(atom.n_columns for context in self._contexts for atom in context.atoms)
+        rows, prob = candidates(rates, self._corpus([[(word, *[NOTHING] * (n_columns - 1))]]))
+        seen = np.flatnonzero(rows.buckets[0])
+        nearest = int(seen[rates.n_values[seen].argmax()]) if len(seen) else None
+        table = self.counts_.tables[WORD_LABEL]
+        known = table.field(0) == place_of(word, self.counts_.vocabularies["word"])
+        times = dict(zip(table.field(1)[known].tolist(), table.n[known].tolist(), strict=True))
+        probabilities = rates.prior[rows.labels] if nearest is None else prob[:, nearest]
+        entries = [
+            WordEntry(self.classes_[y], times.get(y, 0) if times else None, p, p / float(rates.prior[y]))
+            for y, p in zip(rows.labels.tolist(), probabilities.tolist(), strict=True)
+        ]
+        return sorted(entries, key=lambda entry: -entry.probability)
+
+    def explain(self, tokens: Sequence[Any]) -> list[Explanation]:
+        """For every token of a sentence, the counts that made its label win, strongest first."""
+        return explain(self.rates(), self.weights_, self._corpus([tokens]), self.classes_)
+
+    def _check_params(self) -> None:
+        if self.weights not in WEIGHTS:
+            raise InputError(f"weights={self.weights!r}: choose from {', '.join(map(repr, WEIGHTS))}")
+        self._check_numbers()
+        if self.contexts is not None and all(context.pair for context in parse_all(self.contexts)):
+            raise InputError(
+                "contexts is empty, or has none but those of label pairs: name at least one other"
+            )
+        self._check_shared_params()
+
+
+def _tables_of(contexts: Sequence[Context]) -> tuple[str, ...]:
+    """Tables of labels alone, of words (to tell known ones from unknown ones) and of contexts."""
+    words = () if any(context.is_feature for context in contexts) else (WORD_LABEL,)
+    return tuple(dict.fromkeys([*LABELS_ALONE, *words, *map(table_of, contexts)]))

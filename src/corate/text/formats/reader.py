@@ -1,0 +1,151 @@
+"""From a path to sentences: open, find the format, read; and sentences to a Corpus, whole or in chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TypeVar
+
+from corate.errors import InputError
+from corate.text.corpus import Corpus
+from corate.text.formats.base import Format, Sentence, is_blank
+from corate.text.formats.conll import IS_DOCSTART
+from corate.text.formats.detect import detect
+from corate.text.formats.lines import Progress, open_blocks, source_name
+from corate.text.formats.table import open_format
+
+Part = TypeVar("Part", Sentence, Sentence | Corpus)
+
+
+class Reader(Iterator[Sentence]):
+    """The sentences of a file, each as soon as it is complete; `format` also writes them."""
+
+    def __init__(self, format: Format, blocks: Iterable[list[str]], source: str) -> None:  # noqa: A002
+        self.format, self.source, self._blocks = format, source, blocks
+        self._sentences = self._checked(format.read(chain.from_iterable(blocks), source))
+
+    def __next__(self) -> Sentence:
+        return next(self._sentences)
+
+    def runs(self) -> Iterator[Sentence | Corpus]:
+        """The tokens alone, of many sentences at once where the format can read them so."""
+        return self._checked(self.format.read_runs(self._blocks, self.source))
+
+    def _checked(self, parts: Iterator[Part]) -> Iterator[Part]:
+        n_sentences = n_tokens = 0
+        for part in parts:
+            n_sentences += 1
+            n_tokens += _n_tokens(part)
+            yield part
+        if self.format.labelled and not n_tokens:
+            message = "no sentence: nothing to learn from" if n_sentences else "empty file"
+            raise InputError(message, self.source)
+
+
+def read(
+    path: str | Path,
+    format: str | None = None,  # noqa: A002
+    *,
+    label: str | None = None,
+    labelled: bool = True,
+    encoding: str = "utf-8",
+    progress: Progress | None = None,
+) -> Reader:
+    """Sentences of a file (`-` is standard input) in the named format, or in the one that `detect` finds.
+
+    Everything wrong with the input raises `InputError`. A labelled file without any token is wrong, too.
+    """
+    named = None if format is None else open_format(format, label, labelled=labelled)
+    blocks = open_blocks(path, encoding, progress)
+    if named is not None:
+        return Reader(named, blocks, source_name(path))
+    head = _head(blocks)
+    name = detect(path, "".join([line + "\n" for line in head]), labelled)
+    detected = open_format(name, label, labelled=labelled)
+    return Reader(detected, chain([head], blocks), source_name(path))
+
+
+def _head(blocks: Iterator[list[str]]) -> list[str]:
+    """What arrives until there is a line to tell the format by."""
+    head: list[str] = []
+    for lines in blocks:
+        head += lines
+        if not all(is_blank(line) or line.startswith("#") or IS_DOCSTART.match(line) for line in lines):
+            break
+    return head
+
+
+def read_corpus(
+    path: str | Path,
+    format: str | None = None,  # noqa: A002
+    *,
+    label: str | None = None,
+    labelled: bool = True,
+    encoding: str = "utf-8",
+    progress: Progress | None = None,
+) -> Corpus:
+    """A whole file in memory; the parameters are those of `read`."""
+    sentences = read(path, format, label=label, labelled=labelled, encoding=encoding, progress=progress)
+    return Corpus.join(list(_corpora(sentences.runs())))
+
+
+def read_chunks(
+    paths: Iterable[str | Path],
+    format: str | None = None,  # noqa: A002
+    *,
+    label: str | None = None,
+    labelled: bool = True,
+    encoding: str = "utf-8",
+    progress: Progress | None = None,
+    chunk_tokens: int = 500_000,
+) -> Iterator[Corpus]:
+    """Files end to end in corpora of about `chunk_tokens` tokens; a chunk ends where a sentence ends."""
+    readers = (
+        read(path, format, label=label, labelled=labelled, encoding=encoding, progress=progress)
+        for path in ([paths] if isinstance(paths, (str, Path)) else paths)
+    )
+    return _corpora(_of_one_width(readers), chunk_tokens)
+
+
+def _corpora(parts: Iterable[Sentence | Corpus], chunk_tokens: int | None = None) -> Iterator[Corpus]:
+    """Corpora of about so many tokens, or one of them all."""
+    chunk: list[Corpus] = []
+    sentences: list[Sentence] = []
+    n_tokens = 0
+    for part in parts:
+        n_tokens += _n_tokens(part)
+        enough = chunk_tokens is not None and n_tokens >= chunk_tokens
+        if isinstance(part, Sentence):
+            sentences.append(part)
+        if sentences and (enough or isinstance(part, Corpus)):
+            chunk.append(Corpus.from_sentences(sentences))
+            sentences = []
+        if isinstance(part, Corpus):
+            chunk.append(part)
+        if enough:
+            yield Corpus.join(chunk)
+            chunk, n_tokens = [], 0
+    if sentences or (chunk_tokens is None and not chunk):
+        chunk.append(Corpus.from_sentences(sentences))
+    if chunk:
+        yield Corpus.join(chunk)
+
+
+def _n_tokens(part: Sentence | Corpus) -> int:
+    return part.n_tokens if isinstance(part, Corpus) else len(part)
+
+
+def _of_one_width(readers: Iterable[Reader]) -> Iterator[Sentence | Corpus]:
+    """Sentences with tokens; a file with another number of columns than the first one is refused."""
+    width, first = 0, ""
+    for reader in readers:
+        for part in reader.runs():
+            if not _n_tokens(part):
+                continue
+            if not width:
+                width, first = len(part.columns), reader.source
+            if len(part.columns) != width:
+                message = f"{len(part.columns)} observed columns where {first} has {width}"
+                raise InputError(message, reader.source, part.line if isinstance(part, Sentence) else 1)
+            yield part

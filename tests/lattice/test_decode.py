@@ -1,0 +1,183 @@
+"""Viterbi, marginals and n-best against enumeration; C++ against NumPy; one thread against many."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from brute_force import lattices, log_z, sequences
+from corate._native import HAS_KERNELS, kernels
+from corate.arrays import ragged_arange
+from corate.lattice import decode
+from corate.lattice.lattice import Lattice
+
+KERNELS = ["native", "numpy"]
+
+
+def test_kernels_are_built() -> None:
+    assert HAS_KERNELS
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@settings(max_examples=150, deadline=None)
+@given(x=lattices())
+def test_viterbi_is_the_best_of_all(kernel: str, x: Lattice) -> None:
+    best = decode.viterbi(x, kernel=kernel)
+    for s in range(x.n_sentences):
+        every = sequences(x, s)
+        if not every:
+            assert best.scores[s] == -math.inf
+            continue
+        score, path = every[0]
+        assert best.scores[s] == score
+        span = x.span(s)
+        assert (
+            best.candidates[span.start : span.stop] - x.positions[span.start : span.stop]
+        ).tolist() == list(path)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@settings(max_examples=150, deadline=None)
+@given(x=lattices())
+def test_marginals_are_sums_over_all(kernel: str, x: Lattice) -> None:
+    result = decode.marginals(x, kernel=kernel)
+    for s in range(x.n_sentences):
+        every = sequences(x, s)
+        if not every:
+            assert result.log_z[s] == -math.inf
+            continue
+        total = log_z(every)
+        assert result.log_z[s] == pytest.approx(total, abs=1e-9)
+        for k, i in enumerate(x.span(s)):
+            expected = np.zeros(x.candidates(i).stop - x.candidates(i).start)
+            for score, path in every:
+                expected[path[k]] += math.exp(score - total)
+            np.testing.assert_allclose(result.probabilities[x.candidates(i)], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@settings(max_examples=150, deadline=None)
+@given(x=lattices())
+def test_nbest_are_the_first_of_all(kernel: str, x: Lattice) -> None:
+    n = 5
+    best = decode.nbest(x, n, kernel=kernel)
+    for s in range(x.n_sentences):
+        every = sequences(x, s)[:n]
+        span = x.span(s)
+        found = [
+            (
+                best.scores[k, s],
+                tuple(best.candidates[k, span.start : span.stop] - x.positions[span.start : span.stop]),
+            )
+            for k in range(n)
+            if best.scores[k, s] > -math.inf
+        ]
+        assert found == every
+
+
+def random_lattice(n_sentences: int, length: int, n_labels: int, seed: int = 0) -> Lattice:
+    rng = np.random.default_rng(seed)
+    n = n_sentences * length
+    widths = rng.integers(1, 5, n)
+    labels = ragged_arange(rng.integers(0, n_labels - widths + 1), widths)
+    return Lattice(
+        np.arange(n_sentences + 1, dtype=np.int64) * length,
+        np.concatenate([[0], np.cumsum(widths)]).astype(np.int64),
+        labels.astype(np.int32),
+        rng.normal(size=len(labels)) * 3,
+        rng.normal(size=(n_labels, n_labels)) * 3,
+        np.zeros(n + 1, np.int64),
+        np.empty(0),
+    )
+
+
+def test_results_do_not_depend_on_threads() -> None:
+    x = random_lattice(400, 20, 12)
+    one, many = decode.viterbi(x), decode.viterbi(x, n_threads=7)
+    assert np.array_equal(one.candidates, many.candidates)
+    assert np.array_equal(one.scores, many.scores)
+    assert np.array_equal(decode.marginals(x).probabilities, decode.marginals(x, n_threads=7).probabilities)
+    assert np.array_equal(decode.nbest(x, 4).candidates, decode.nbest(x, 4, n_threads=7).candidates)
+
+
+def test_marginals_at_the_millionth_token() -> None:
+    """One sentence of a million tokens: neither underflow nor drift.
+
+    Where a position has one candidate the chain falls apart, so the stretch between two such positions has
+    the marginals that it would have as a sentence of its own.
+    """
+    x = random_lattice(1, 1_000_000, 8)
+    result = decode.marginals(x)
+    sums = np.add.reduceat(result.probabilities, x.positions[:-1])
+    np.testing.assert_allclose(sums, 1.0, atol=1e-12)
+    single = np.flatnonzero(np.diff(x.positions) == 1)
+    for first, last in zip(single[-500:-20:20], single[-480::20], strict=True):
+        here = slice(x.positions[first], x.positions[last + 1])
+        part = Lattice(
+            np.array([0, last + 1 - first]),
+            x.positions[first : last + 2] - x.positions[first],
+            x.labels[here],
+            x.scores[here],
+            x.pair_scores,
+            np.zeros(last + 2 - first, np.int64),
+            np.empty(0),
+        )
+        alone = decode.marginals(part, kernel="numpy").probabilities
+        np.testing.assert_allclose(result.probabilities[here], alone, atol=1e-9)
+
+
+@settings(max_examples=50, deadline=None)
+@given(x=lattices())
+def test_sequence_scores_against_enumeration(x: Lattice) -> None:
+    for s in range(x.n_sentences):
+        for score, path in sequences(x, s)[:8]:
+            labels = np.zeros(x.n_positions, np.int32)
+            for i, q in zip(x.span(s), path, strict=True):
+                labels[i] = x.labels[x.candidates(i)][q]
+            for kernel in KERNELS:
+                assert decode.sequence_scores(x, labels, kernel=kernel)[s] == score
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"labels": np.array([0, 9], np.int32)}, "label is out of range"),
+        ({"labels": np.array([0], np.int32)}, "as many labels as scores"),
+        ({"sentences": np.array([0, 5], np.int64)}, "sentence offsets must run"),
+        ({"sentences": np.array([0, 7, 2], np.int64)}, "at least one candidate"),
+        ({"positions": np.array([0, 2, 2], np.int64)}, "at least one candidate"),
+        ({"edges": np.array([0, 0, 3], np.int64), "edge_scores": np.zeros(3)}, "edge block"),
+        ({"pair_scores": np.zeros((2, 3))}, "square"),
+    ],
+)
+def test_kernels_refuse_arrays_that_do_not_fit(change: dict[str, np.ndarray], message: str) -> None:
+    x = Lattice(
+        np.array([0, 2], np.int64),
+        np.array([0, 1, 2], np.int64),
+        np.array([0, 1], np.int32),
+        np.zeros(2),
+        np.zeros((2, 2)),
+        np.zeros(3, np.int64),
+        np.empty(0),
+    )
+    x = replace(x, **change)
+    with pytest.raises(ValueError, match=message):
+        decode.viterbi(x)
+
+
+def test_wrong_dtype_is_refused() -> None:
+    with pytest.raises(TypeError):
+        kernels.viterbi(*([np.zeros(2, np.float32)] * 9), 1)  # type: ignore[arg-type, call-arg]
+
+
+def test_missing_kernels_warn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decode, "HAS_KERNELS", False)
+    decode._warn_once.cache_clear()
+    x = random_lattice(2, 3, 4)
+    with pytest.warns(RuntimeWarning, match="compiled kernels are missing"):
+        slow = decode.viterbi(x)
+    assert np.array_equal(slow.candidates, decode.viterbi(x).candidates)

@@ -1,0 +1,439 @@
+"""The Tagger: its formulas by hand, kernels against NumPy, gradients against differences."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conftest import Cli
+from corate import InputError, Tagger, load, load_sample
+from corate.arrays import Float
+from corate.contexts.defaults import WORDS
+from corate.contexts.template import Atom, Context, parse_all
+from corate.contexts.views import view
+from corate.counts.count import Events, count
+from corate.counts.names import table_of
+from corate.lattice import decode
+from corate.lattice.lattice import Lattice
+from corate.lattice.narrow import keep, max_marginals
+from corate.models.tagger import fit as weights
+from corate.models.tagger.evidence import CONTEXTS, Weights, evidence, refine, share
+from corate.models.tagger.fit import HeldOut
+from corate.models.tagger.scorer import Scorer
+from corate.models.tagger.tagger import LABELS_ALONE
+from corate.rates.lookup import ALPHA, PAIR_COUNT, PRIOR_COUNT, Rates
+from corate.text.tokens import as_corpus
+
+X, Y = load_sample()
+TEST, GOLD = load_sample("test")
+
+
+@pytest.fixture(scope="module")
+def fixed() -> Tagger:
+    return Tagger(weights="fixed").fit(X, Y)
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Tagger:
+    return Tagger().fit(X, Y)
+
+
+def test_contexts_read_and_write() -> None:
+    assert [str(Context.parse(text)) for text in WORDS] == list(WORDS)
+    assert Context.parse("word-2, word-1") == Context((Atom("word", -2), Atom("word", -1)))
+    with pytest.raises(InputError, match="no view is called 'wrod'"):
+        Context.parse("wrod-1")
+    with pytest.raises(InputError, match="word--1"):
+        Context.parse("word--1")
+
+
+@pytest.mark.parametrize(
+    ("context", "parents"),
+    [
+        ("word", ["tail5", "tail4", "tail3", "tail2", "tail1", "shape"]),
+        ("prefix2", ["prefix1"]),
+        ("word-1,word", ["word", "tail5"]),
+        ("word-2,word-1", ["word-1", "tail5-1"]),
+        ("tail2-1,shape,tail2", ["shape,tail2", "tail2"]),
+        ("shape", []),
+    ],
+)
+def test_back_off(context: str, parents: list[str]) -> None:
+    assert [str(c) for c in Context.parse(context).parents()][: len(parents)] == parents
+
+
+# The formulas by hand --------------------------------------------------------------------------------
+
+WORDS_BY_HAND = [["aa", "Ba", "aa"], ["aa"], ["Ba", "aa"], ["aa", "Ba", "aa", "aa"]]
+LABELS_BY_HAND = [["X", "Y", "Y"], ["X"], ["Y", "X"], ["X", "Y", "X", "X"]]
+
+
+def rates_of(names: Sequence[str], words: list[list[str]], labels: list[list[str]]) -> Rates:
+    contexts = parse_all(names)
+    tables = [*LABELS_ALONE, *map(table_of, contexts)]
+    return Rates(count(as_corpus(words, labels), tables), contexts)
+
+
+def test_rates_by_hand() -> None:
+    """P(y | f) = (#(f, y) + a P(y | parent)) / (#(f) + a), each relative to the one above."""
+    rates = rates_of(["word", "shape"], [["aa", "Ba", "aa"], ["aa"]], [["X", "Y", "Y"], ["X"]])
+    assert [str(c) for c in rates.contexts] == ["shape", "word"]
+    prior = [(2 + PRIOR_COUNT) / (4 + 2 * PRIOR_COUNT)] * 2
+    lower = [(2 + 2 * ALPHA * prior[0]) / (3 + 2 * ALPHA), (1 + 2 * ALPHA * prior[1]) / (3 + 2 * ALPHA)]
+    word = [(n + 2 * ALPHA * p) / (3 + 2 * ALPHA) for n, p in zip((2, 1), lower, strict=True)]
+    asked = as_corpus([["aa", "bb", "5"]])
+    positions, labels = np.array([0, 2, 4, 6]), np.array([0, 1] * 3, np.int32)
+    for kernel in ("native", "numpy"):
+        found, buckets = rates.log_rates(rates.alone, asked, positions, labels, kernel=kernel)
+        expected: list[list[tuple[list[float], list[float]] | None]]
+        expected = [[(lower, prior), (word, lower)], [(lower, prior), None], [None, None]]
+        for i, columns in enumerate(expected):
+            for j, column in enumerate(columns):
+                right = [0, 0] if column is None else np.log(column[0]) - np.log(column[1])
+                assert found[2 * i : 2 * i + 2, j] == pytest.approx(right, abs=1e-6)
+        assert buckets.tolist() == [[2, 2], [2, 0], [0, 0]]
+
+
+class ByHand:
+    """What the formulas say of the corpus above, one number at a time."""
+
+    def __init__(self) -> None:
+        flat = [y for labels in LABELS_BY_HAND for y in labels]
+        self.pairs = Counter(pair for labels in LABELS_BY_HAND for pair in pairwise(labels))
+        self.n = self.pairs.total()
+        self.p = {y: (flat.count(y) + PRIOR_COUNT) / (len(flat) + 2 * PRIOR_COUNT) for y in "XY"}
+
+    def joint(self, y: str, z: str) -> float:
+        added = PAIR_COUNT * math.sqrt(self.n)
+        return (self.pairs[y, z] + added * self.p[y] * self.p[z]) / (self.n + added)
+
+    def rate(self, y: str, z: str) -> float:
+        return self.joint(y, z) / (self.p[y] * self.p[z])
+
+
+def test_rates_of_pairs_by_hand() -> None:
+    """CR(y; y′), CR(y; START), and CR(y; y′ | f) of the word at the second label."""
+    hand = ByHand()
+    rates = rates_of(["word", "pair:word"], WORDS_BY_HAND, LABELS_BY_HAND)
+    assert np.exp(rates.pair).ravel() == pytest.approx([hand.rate(y, z) for y in "XY" for z in "XY"])
+    first = {y: 3 * (y == "X") + (y == "Y") + PAIR_COUNT * 2 * hand.p[y] for y in "XY"}  # 2 = √4 sentences
+    assert np.exp(rates.start) == pytest.approx([first[y] / (4 + PAIR_COUNT * 2) / hand.p[y] for y in "XY"])
+    at_word: dict[str, Counter[tuple[str, str]]] = {"aa": Counter(), "Ba": Counter()}
+    for words, labels in zip(WORDS_BY_HAND, LABELS_BY_HAND, strict=True):
+        for word, pair in zip(words[1:], pairwise(labels), strict=True):
+            at_word[word][pair] += 1
+    asked = as_corpus([["aa", "Ba", "aa", "new"]])
+    x = Lattice(
+        np.array([0, 4]),
+        np.array([0, 2, 4, 6, 8]),
+        np.array([0, 1] * 4, np.int32),
+        np.zeros(8),
+        rates.pair,
+        np.array([0, 0, 4, 8, 12]),
+        np.zeros(12),
+    )
+    for kernel in ("native", "numpy"):
+        found = rates.pair_rates(asked, x.positions, x.labels, x.edges, kernel=kernel)[:, 0]
+        for word, got in (("Ba", found[:4]), ("aa", found[4:8])):
+            n = at_word[word]
+            a = ALPHA * len(n)
+            left = {y: sum(n[y, z] for z in "XY") + a * hand.p[y] for y in "XY"}
+            right = {z: sum(n[y, z] for y in "XY") + a * hand.p[z] for z in "XY"}
+            for value, (y, z) in zip(got, product("XY", "XY"), strict=True):
+                joint = n[y, z] + a * hand.joint(y, z)
+                rate = joint * (n.total() + a) / (left[y] * right[z])
+                assert value == pytest.approx(math.log(rate / hand.rate(y, z)), abs=1e-6)
+        assert not found[8:].any()  # a word that training never saw
+
+
+def test_rates_of_triples_by_hand() -> None:
+    """P(y″ | y, y′) smoothed with P(y″ | y′), over the latter."""
+    hand = ByHand()
+    rates = rates_of(["word"], WORDS_BY_HAND, LABELS_BY_HAND)
+    triples = Counter(t for y in LABELS_BY_HAND for t in zip(y, y[1:], y[2:], strict=False))
+    assert triples == {("X", "Y", "Y"): 1, ("X", "Y", "X"): 1, ("Y", "X", "X"): 1}
+    for y, z, last in product("XY", repeat=3):
+        after = hand.joint(z, last) / sum(hand.joint(z, other) for other in "XY")
+        n = sum(triples[y, z, other] for other in "XY")
+        a = ALPHA * sum(triples[y, z, other] > 0 for other in "XY")
+        rate = (triples[y, z, last] + a * after) / (n + a) / after if n else 1.0
+        found = rates.triple.rates(*(np.array(["XY".index(label)], np.int32) for label in (y, z, last)))
+        assert found[0] == pytest.approx(math.log(rate))
+
+
+def test_smoothed_probabilities_sum_to_one(fixed: Tagger) -> None:
+    rates = fixed.rates()
+    corpus = as_corpus(TEST[:20])
+    n = len(fixed.classes_)
+    positions = np.arange(corpus.n_tokens + 1) * n
+    labels = np.tile(np.arange(n, dtype=np.int32), corpus.n_tokens)
+    found, _ = rates.log_rates(rates.alone, corpus, positions, labels)
+    prob = np.exp(found)
+    for j, parent in enumerate(rates.alone.parents.tolist()):  # the chain rule, down to each context
+        prob[:, j] *= rates.prior[labels] if parent < 0 else prob[:, parent]
+    np.testing.assert_allclose(np.add.reduceat(prob, positions[:-1]), 1.0, atol=1e-5)
+
+
+def test_rates_of_a_chain_multiply() -> None:
+    """∏ CR(y; fⱼ | parent(fⱼ)) along a chain is CR(y; f) of its last context, counted by itself."""
+    chain = ("shape", "tail1", "tail2", "word")
+    rates = rates_of([*chain, "suffix3", "word-1", "word-1,word"], X[:60], Y[:60])
+    assert rates.parents == [-1, 0, 1, 2, -1, -1, 3]
+    assert share(rates) == CONTEXTS / 3
+    assert rates.n_below.tolist() == [5, 4, 3, 2, 1, 1, 1]
+    corpus = as_corpus(X[:20])
+    n = rates.n_labels
+    positions = np.arange(corpus.n_tokens + 1) * n
+    labels = np.tile(np.arange(n, dtype=np.int32), corpus.n_tokens)
+    found, _ = rates.log_rates(rates.alone, corpus, positions, labels)
+    expected = rates.prior[labels]
+    flat = [
+        (w, y) for words, own in zip(X[:60], Y[:60], strict=True) for w, y in zip(words, own, strict=True)
+    ]
+    for name in chain:
+        pairs = Counter((view(name)(word), label) for word, label in flat)
+        seen: dict[str, list[int]] = {}
+        for (value, _), k in pairs.items():
+            seen.setdefault(value, []).append(k)
+        values = [view(name)(word) for words in X[:20] for word in words for _ in range(n)]
+        own = np.array([pairs[v, rates.counts.labels[y]] for v, y in zip(values, labels, strict=True)])
+        a = np.array([ALPHA * len(seen[value]) for value in values])
+        expected = (own + a * expected) / (np.array([sum(seen[value]) for value in values]) + a)
+    product_of_rates = np.exp(found[:, : len(chain)].sum(axis=1))
+    np.testing.assert_allclose(product_of_rates, expected / rates.prior[labels], rtol=1e-4)
+
+
+# Fitting ---------------------------------------------------------------------------------------------
+
+
+def folds_of(
+    names: Sequence[str], words: list[list[str]], labels: list[list[str]]
+) -> tuple[Rates, list[HeldOut]]:
+    contexts = parse_all(names)
+    events = Events(as_corpus(words, labels), [*LABELS_ALONE, *map(table_of, contexts)])
+    rates = Rates(events.count(), contexts)
+    return rates, weights.folds_of(events, rates, Weights.fixed(rates))
+
+
+def test_gradient_against_differences() -> None:
+    names = ("word", "tail2", "shape", "word-1", "word-1,word", "pair:tail3-1", "pair:shape")
+    rates, folds = folds_of(names, [x[:-1] for x in X[:60]], [y[:-1] for y in Y[:60]])  # no full stops
+    rng = np.random.default_rng(1)
+    vector = Weights.fixed(rates).vector()
+    vector = vector + 0.1 * rng.normal(size=len(vector))
+
+    def loss(v: Float) -> tuple[float, Float]:
+        return weights._loss(folds[2], Weights.from_vector(v, rates), 1)
+
+    _, gradient = loss(vector)
+    n_first = 5 + 2  # prior, pair, start, end, triple, and the two pair contexts
+    assert (np.abs(gradient[:n_first]) > 1e-3).all()
+    for k in [*range(n_first), *rng.integers(n_first, len(vector), 25).tolist()]:
+        step = np.zeros(len(vector))
+        step[k] = 1e-5
+        difference = (loss(vector + step)[0] - loss(vector - step)[0]) / 2e-5
+        assert gradient[k] == pytest.approx(difference, abs=1e-4)
+
+
+def test_the_loss_is_that_of_the_gold_labels() -> None:
+    """−log P by the general decoder, from the same lattice."""
+    rates, folds = folds_of(("word", "tail2", "word-1", "pair:tail3-1"), X[:60], Y[:60])
+    start = replace(Weights.fixed(rates), pairs=np.array([0.7]))
+    for fold in folds:
+        x = fold.weighed(start)
+        scores = decode.sequence_scores(x, x.labels[fold.gold], kernel="numpy")
+        expected = decode.marginals(x, kernel="numpy").log_z - scores
+        assert weights._loss(fold, start, 1)[0] == pytest.approx(expected.sum())
+
+
+def test_folds_do_not_know_their_own_words() -> None:
+    """A word that only the fold has is unseen in the fold's evidence; labels are counted without it, too."""
+    sentences = [[f"w{k}", "the"] for k in range(20)]
+    _, folds = folds_of(["word"], sentences, [["N", "D"]] * 8 + [["N", "N"]] * 12)
+    assert sum(fold.n_tokens for fold in folds) == 40
+    for k, fold in enumerate(folds):
+        assert fold.rows.buckets[:, 0].tolist()[::2] == [0] * (fold.n_tokens // 2)
+        assert set(fold.rows.buckets[:, 0].tolist()[1::2]) == {4}  # `the`, seen 16 times elsewhere
+        n_d = 4 if k < 2 else 8
+        prior = np.exp(fold.log_prior[fold.rows.labels == 0])
+        np.testing.assert_allclose(prior, (n_d + PRIOR_COUNT) / (32 + 2 * PRIOR_COUNT))
+
+
+@pytest.mark.parametrize("contexts", [None, ["word", "lower", "col2", "word-1,word", "col2-1,word"]])
+def test_what_is_known_of_words_is_kept(fitted: Tagger, contexts: list[str] | None) -> None:
+    """The quick way to a lattice against the plain one: at once, from what was kept, and after an update."""
+    columns = [[(word, word[-1:]) for word in sentence] for sentence in X]
+    tagger = fitted if contexts is None else Tagger("fixed", contexts).fit(columns[:40], Y[:40])
+    tests = TEST if contexts is None else [[(word, word[-1:]) for word in sentence] for sentence in TEST]
+    scorer = Scorer(tagger.rates(), tagger.weights_)
+    for part in (tests[:5], tests, tests):
+        corpus = tagger._corpus(part)
+        lattice = scorer.lattice(corpus)
+        expected = evidence(tagger.rates(), corpus, weights=tagger.weights_, everything=False)
+        assert_same(lattice, expected.lattice(tagger.weights_))
+        in_numpy = scorer.lattice(corpus, kernel="numpy")
+        assert lattice.labels.tolist() == in_numpy.labels.tolist()
+        np.testing.assert_allclose(lattice.scores, in_numpy.scores, rtol=1e-5, atol=1e-5)
+        kept = max_marginals(lattice) > -1.0
+        assert_same(keep(lattice, kept), keep(lattice, kept, kernel="numpy"))
+
+
+def assert_same(a: Lattice, b: Lattice) -> None:
+    for mine, theirs in zip(a.arrays(), b.arrays(), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_what_was_kept_is_forgotten_by_an_update(tmp_path: Path) -> None:
+    tagger = Tagger("fixed").fit(X[:200], Y[:200])
+    before = tagger.predict(TEST)
+    tagger.partial_fit(X[200:220], Y[200:220])
+    tagger.save(tmp_path / "model")
+    assert tagger.predict(TEST) == load(tmp_path / "model").predict(TEST) != before
+
+
+def test_it_beats_the_papers_models(fixed: Tagger, fitted: Tagger) -> None:
+    from corate import EmpiricalCRF
+
+    published = EmpiricalCRF("signature").fit(X, Y).score(TEST, GOLD)
+    assert published + 0.01 < fixed.score(TEST, GOLD) < fitted.score(TEST, GOLD)
+
+
+def test_fitting_is_the_same_every_time(fitted: Tagger, tmp_path: Path) -> None:
+    again = Tagger(n_jobs=2).fit(X, Y)
+    assert np.array_equal(again.weights_.vector(), fitted.weights_.vector())
+    fitted.save(tmp_path / "m")
+    assert load(tmp_path / "m").predict(TEST) == fitted.predict(TEST) == again.predict(TEST)
+
+
+def assert_reasons_add_up(tagger: Tagger, sentences: Sequence[Sequence[object]]) -> None:
+    rates = tagger.rates()
+    for tokens in sentences:
+        explained = tagger.explain(tokens)
+        total = sum(reason.score for token in explained for reason in token.reasons)
+        corpus = tagger._corpus([tokens])
+        lattice = evidence(rates, corpus, everything=True).lattice(tagger.weights_)
+        refined = refine(lattice, rates, tagger.weights_, corpus, everything=True)
+        assert total == pytest.approx(decode.viterbi(refined).scores[0], abs=1e-4)
+        assert [token.label for token in explained] == tagger.predict([tokens])[0]
+
+
+def test_reasons_add_up(fitted: Tagger) -> None:
+    assert_reasons_add_up(fitted, TEST[:60])
+    entities = load_sample(label="entity")[1]
+    rows = [list(zip(*row, strict=True)) for row in zip(X, Y, strict=True)]
+    assert_reasons_add_up(Tagger().fit(rows, entities), [*rows[:15], [("Unheard", "PROPN"), ("!", "NEW")]])
+    pairs = Tagger(contexts=["word", "tail3", "word-1", "pair:word", "pair:tail2-1,tail2"]).fit(X, Y)
+    assert pairs.weights_.pairs.all()
+    assert_reasons_add_up(pairs, [*TEST[:20], ["alone"]])
+    texts = [reason.text for token in pairs.explain(TEST[0]) for reason in token.reasons]
+    assert any(" at tail2-1=" in text for text in texts)
+    features = [[{"w": word, "end": word[-2:]} for word in words] for words in X]
+    assert_reasons_add_up(Tagger().fit(features, Y), features[:20])
+
+
+def test_reasons_in_words() -> None:
+    (bank, *_) = (
+        Tagger("fixed", ["word"])
+        .fit([["bank"]] * 3 + [["dog"]], [["N"]] * 2 + [["V"], ["N"]])
+        .explain(["bank"])
+    )
+    assert any(reason.text.startswith("word='bank' was N 2 of 3 times") for reason in bank.reasons)
+
+
+@pytest.mark.parametrize(
+    "contexts",
+    [["word", "initial-1"], ["hyphen-1", "ending+1"], ["word-1"], ["lower"], ["lower", "suffix3", "prefix3"]],
+)
+def test_other_contexts(contexts: list[str], tmp_path: Path) -> None:
+    """Silent neighbours, contexts without the word: each trains, saves, loads and knows the training data."""
+    words = [[f"w{k}", f"v{k}"] for k in range(40)] * 2
+    labels = [[f"L{k}", f"L{k}"] for k in range(40)] * 2
+    for kind in ("fixed", "fitted"):
+        tagger = Tagger(kind, contexts).fit(words, labels)
+        tagger.save(tmp_path / "m")
+        assert load(tmp_path / "m").predict(words[:40]) == tagger.predict(words[:40])
+        if "word-1" not in contexts and "hyphen-1" not in contexts:
+            assert tagger.score(words, labels) == 1.0
+
+
+def test_odd_corpora() -> None:
+    Tagger(contexts=["word", "shape"]).fit([[], ["a"] * 20] * 1500, [[], ["A", "B"] * 10] * 1500)
+    Tagger().fit([[]] * 9 + [["a", "b"]] + [[]] * 5, [[]] * 9 + [["A", "B"]] + [[]] * 5)
+    with pytest.raises(InputError, match="NUL"):
+        Tagger().fit([["\0", "a"]], [["X", "Y"]])
+    with pytest.raises(InputError, match="too many values"):
+        Tagger("fixed", ["word", ",".join(f"word-{k}" for k in range(1, 8))]).fit(X, Y)
+
+
+def test_unknown_words_are_judged_by_what_was_seen(fixed: Tagger) -> None:
+    best = fixed.word_entries("zqrxing")[0]
+    assert best.label == "VERB"
+    assert best.rate > 2
+    assert best.times is None
+
+
+def test_one_token_one_label_one_sentence() -> None:
+    for kind in ("fixed", "fitted"):
+        assert Tagger(kind).fit([["a"]], [["X"]]).predict([["b", "a"], []]) == [["X", "X"], []]
+        one_label = Tagger(kind).fit(X[:30], [["X"] * len(words) for words in X[:30]])
+        assert one_label.predict_marginals([["new"]]) == [[{"X": 1.0}]]
+        assert Tagger(kind).fit(X[:1], Y[:1]).predict(X[:1]) == Y[:1]
+
+
+def test_a_label_that_the_context_was_never_seen_with() -> None:
+    """The only label of the word after `to`, and yet `run` was never V in training."""
+    words = [["the", "run"], ["to", "eat"], ["to", "sit"], ["to", "fly"]] * 6
+    labels = [["D", "N"], ["T", "V"], ["T", "V"], ["T", "V"]] * 6
+    tagger = Tagger(contexts=["word", "word-1"]).fit(words, labels)
+    assert tagger.predict([["the", "run"]]) == [["D", "N"]]
+    assert tagger.predict([["to", "unheard"]]) == [["T", "V"]]
+    assert tagger.log_prob([["the", "run"]], [["V", "D"]]) == [-math.inf]  # no candidates
+
+
+def test_five_thousand_labels() -> None:
+    words = [[f"w{k}" for k in range(s, s + 25)] for s in range(0, 5000, 25)]
+    labels = [[word.replace("w", "L") for word in sentence] for sentence in words]
+    tagger = Tagger("fixed").fit(words, labels)
+    assert len(tagger.classes_) == 5000
+    assert tagger.score(words[:20], labels[:20]) == 1.0
+    assert len(tagger.predict([["unheard", "of"]])[0]) == 2
+
+
+def test_wrong_parameters_are_named() -> None:
+    for params, message in (
+        ({"weights": "best"}, "weights='best'"),
+        ({"contexts": "word"}, "give a list of names"),
+        ({"contexts": []}, "contexts is empty"),
+        ({"contexts": {"word"}}, "give a list of names"),
+        ({"contexts": ["word", "suffix"]}, "no view is called 'suffix'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            Tagger(**params).fit(X, Y)
+
+
+def test_a_model_with_wrong_weights_is_refused(fixed: Tagger) -> None:
+    short = replace(fixed.weights_, labels=np.zeros(3)).vector()
+    for vector in (short, np.full(len(fixed.weights_.vector()), np.nan)):
+        with pytest.raises(ValueError, match="weight"):
+            Tagger("fixed", fixed.context_names())._set_learned(fixed.counts_, {}, {"weights": vector})
+
+
+def test_from_the_command_line(cli: Cli, tmp_path: Path) -> None:
+    from corate.text.sample import FOLDER
+
+    model = tmp_path / "m"
+    train = ["train", FOLDER / "train.conll", "-m", model, "--label", "2", "--model", "tagger"]
+    assert cli(*train, "--weights", "fixed") == (0, "", "")
+    assert cli("tag", "-m", model, "--valid", "IOB2", FOLDER / "test.conll").code == 2
+    assert cli("eval", "-m", model, FOLDER / "test.conll", "--label", "2").code == 0
+    assert "word-1,word" in cli("inspect", model).out
+    assert "NOUN" in cli("inspect", model, "--word", "boat").out
+    assert "--weights is for --model tagger" in cli(*train[:-1], "ecrn", "--weights", "fixed").err
+    assert "--pair is for --model ep1" in cli(*train, "--pair", "word").err
