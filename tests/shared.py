@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from conftest import Result
+from corate._native import using
 from corate.counts.counts import Counts
 from corate.counts.names import fields, vocabulary_of
+
+KERNELS = ("native", "numpy")
+Result_ = TypeVar("Result_")
 
 # Templates as CRF++ has them for chunking, from words and parts of speech.
 CHUNKING = """\
@@ -29,6 +34,12 @@ U22:%x[0,1]/%x[1,1]/%x[2,1]
 B
 B01:%x[-1,0]/%x[0,0]
 """
+
+
+def by(kernel: str, function: Callable[..., Result_], *args: Any, **named: Any) -> Result_:
+    """What a function gives where the "native" kernels work, or their twins in "numpy"."""
+    with using(kernel):
+        return function(*args, **named)
 
 
 def as_counter(counts: Counts, name: str) -> Counter[tuple[str, ...]]:

@@ -21,6 +21,7 @@ import terminal
 import test_time_problem as ttp_experiment
 from corate import InputError
 from corate.lattice import decode
+from shared import by
 
 OPTIMUM = -4 * math.log(4 / 5) - math.log(1 / 5)
 
@@ -50,7 +51,7 @@ def test_two_estimates_of_equal_likelihood(
 @pytest.mark.parametrize("kernel", ["native", "numpy"])
 def test_forward_backward_agrees_with_enumeration(lattice_of: ttp_experiment.LatticeOf, kernel: str) -> None:
     lattice = lattice_of(ttp_experiment.TRAIN_WORDS)
-    found = decode.marginals(lattice, kernel=kernel)
+    found = by(kernel, decode.marginals, lattice)
     assert found.log_z == pytest.approx(0.0, abs=1e-12)
     for i, word in enumerate(ttp_experiment.TRAIN_WORDS):
         here = lattice.candidates(i)

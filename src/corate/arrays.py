@@ -13,10 +13,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from corate._native import HAS_KERNELS
-
-if HAS_KERNELS:
-    from corate._native import kernels
+from corate._native import kernels, native
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -45,11 +42,11 @@ def owners(positions: Int) -> Int:
     return np.repeat(np.arange(len(positions) - 1), np.diff(positions))
 
 
-def pack(columns: Iterable[npt.NDArray[np.integer]], widths: Sequence[int], kernel: str | None = None) -> Int:
+def pack(columns: Iterable[npt.NDArray[np.integer]], widths: Sequence[int]) -> Int:
     """Several ids in one integer each; it orders as the rows do."""
     each = list(columns)
     plain = bool(each) and all(column.dtype == np.int32 and column.flags.c_contiguous for column in each)
-    if HAS_KERNELS and kernel != "numpy" and plain and max(widths) < 32:
+    if native() and plain and max(widths) < 32:
         keys = np.empty(len(each[0]), np.int64)
         kernels.pack(cast(list[Ids], each), list(widths), keys)
         return keys
@@ -57,9 +54,9 @@ def pack(columns: Iterable[npt.NDArray[np.integer]], widths: Sequence[int], kern
     return reduce(lambda key, field: (key << field[1]) | field[0], fields, np.int64(0))
 
 
-def unpack(keys: Int, widths: Sequence[int], ids: Ids, kernel: str | None = None) -> None:
+def unpack(keys: Int, widths: Sequence[int], ids: Ids) -> None:
     """The ids that `pack` has put into each key, into a row of `ids`."""
-    if HAS_KERNELS and kernel != "numpy" and max(widths) < 32:
+    if native() and max(widths) < 32:
         kernels.unpack(keys, list(widths), ids)
         return
     for k in range(len(widths) - 1, -1, -1):

@@ -14,6 +14,7 @@ from corate.contexts.views import view
 from corate.text.corpus import Column
 from corate.text.formats.plain import PlainRows
 from corate.text.tokens import as_corpus
+from shared import KERNELS, by
 
 NAMES = ("word", "lower", "shape", "prefix3", "suffix2", "tail1", "tail3", "ending", "initial")
 LETTERS = list(map(chr, range(sys.maxunicode + 1)))
@@ -28,22 +29,22 @@ def test_many_words_at_once(name: str, many: list[str], known: list[str]) -> Non
     vocabulary = sorted({*map(view(name), known), *expected[::2]})
     ids = WordViews(many).ids(name, VocabularyIds(vocabulary))
     assert ids.tolist() == [vocabulary.index(value) if value in vocabulary else -1 for value in expected]
-    for kernel in (None, "numpy"):
-        values, ids = WordViews(many).distinct(name, kernel)
+    for kernel in KERNELS:
+        values, ids = by(kernel, WordViews(many).distinct, name)
         assert values == sorted({*expected})
         assert [values[i] for i in ids.tolist()] == expected
 
 
 @given(st.lists(st.lists(words | st.just("a")) | st.tuples(words, words)))
 def test_strings_are_numbered_as_they_come(sentences: list[list[str]]) -> None:
-    fast, slow = Column.from_lists(sentences), Column.from_lists(sentences, "numpy")
+    fast, slow = (by(kernel, Column.from_lists, sentences) for kernel in KERNELS)
     assert fast is not None
     assert slow is not None
     assert fast.values == slow.values == list(dict.fromkeys(chain.from_iterable(sentences)))
     assert fast.codes.tolist() == slow.codes.tolist()
     corpus = as_corpus(sentences)
-    for kernel in (None, "numpy"):
-        assert corpus.split(fast.codes, fast.values, kernel) == list(map(list, sentences))
+    for kernel in KERNELS:
+        assert by(kernel, corpus.split, fast.codes, fast.values) == list(map(list, sentences))
 
 
 class Word(str):
@@ -52,8 +53,8 @@ class Word(str):
 
 @pytest.mark.parametrize("token", [1, b"a", None, ("a",), Word("a")])
 def test_tokens_that_are_no_plain_strings(token: object) -> None:
-    for kernel in (None, "numpy"):
-        assert Column.from_lists([["a"], ["b", token]], kernel) is None
+    for kernel in KERNELS:
+        assert by(kernel, Column.from_lists, [["a"], ["b", token]]) is None
 
 
 def test_values_are_added_to_a_vocabulary() -> None:

@@ -18,7 +18,7 @@ from corate.counts.table import Table
 from corate.errors import CorateError
 from corate.text.corpus import Corpus
 from corate.text.tokens import as_corpus
-from shared import as_counter
+from shared import KERNELS, as_counter, by
 
 TABLES = (WORD_LABEL, LABEL_PAIR, WORD_PAIR)
 
@@ -77,11 +77,11 @@ def test_packing_kernels(rows: list[tuple[int, int, int]]) -> None:
     """Keys order as rows do, come apart again, and are the same with and without the kernels."""
     columns = [np.array([row[k] for row in rows], np.int32) for k in range(3)]
     keys = pack(columns, [20, 21, 20])
-    assert np.array_equal(keys, pack(columns, [20, 21, 20], kernel="numpy"))
+    assert np.array_equal(keys, by("numpy", pack, columns, [20, 21, 20]))
     assert np.argsort(keys, kind="stable").tolist() == sorted(range(len(rows)), key=rows.__getitem__)
-    for kernel in (None, "numpy"):
+    for kernel in KERNELS:
         ids = np.empty((len(rows), 3), np.int32)
-        unpack(keys, [20, 21, 20], ids, kernel)
+        by(kernel, unpack, keys, [20, 21, 20], ids)
         assert [tuple(row) for row in ids.tolist()] == rows
 
 
@@ -89,5 +89,5 @@ def test_packing_kernels(rows: list[tuple[int, int, int]]) -> None:
 def test_rows_are_checked_by_the_kernel_as_without_it(rows: list[tuple[int, int]], in_order: bool) -> None:
     rows = sorted({*rows}) if in_order else rows
     table = Table(np.array(rows, np.int32).reshape(-1, 2), np.ones(len(rows), np.int64))
-    expected = all(a < b for a, b in pairwise(rows)), table.check("numpy")[1]
-    assert table.check() == table.check("numpy") == expected
+    expected = all(a < b for a, b in pairwise(rows)), by("numpy", table.check)[1]
+    assert table.check() == by("numpy", table.check) == expected

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 
 from brute_force import lattices, log_z, sequences
+from corate import _native
 from corate._native import HAS_KERNELS, kernels
 from corate.arrays import ragged_arange
 from corate.lattice import decode
 from corate.lattice.lattice import Lattice
-
-KERNELS = ["native", "numpy"]
+from shared import KERNELS, by
 
 
 def test_kernels_are_built() -> None:
@@ -26,7 +26,7 @@ def test_kernels_are_built() -> None:
 @settings(max_examples=150, deadline=None)
 @given(x=lattices())
 def test_viterbi_is_the_best_of_all(kernel: str, x: Lattice) -> None:
-    best = decode.viterbi(x, kernel=kernel)
+    best = by(kernel, decode.viterbi, x)
     for s in range(x.n_sentences):
         every = sequences(x, s)
         if not every:
@@ -44,7 +44,7 @@ def test_viterbi_is_the_best_of_all(kernel: str, x: Lattice) -> None:
 @settings(max_examples=150, deadline=None)
 @given(x=lattices())
 def test_marginals_are_sums_over_all(kernel: str, x: Lattice) -> None:
-    result = decode.marginals(x, kernel=kernel)
+    result = by(kernel, decode.marginals, x)
     for s in range(x.n_sentences):
         every = sequences(x, s)
         if not every:
@@ -64,7 +64,7 @@ def test_marginals_are_sums_over_all(kernel: str, x: Lattice) -> None:
 @given(x=lattices())
 def test_nbest_are_the_first_of_all(kernel: str, x: Lattice) -> None:
     n = 5
-    best = decode.nbest(x, n, kernel=kernel)
+    best = by(kernel, decode.nbest, x, n)
     for s in range(x.n_sentences):
         every = sequences(x, s)[:n]
         span = x.span(s)
@@ -126,7 +126,7 @@ def test_marginals_at_the_millionth_token() -> None:
             np.zeros(last + 2 - first, np.int64),
             np.empty(0),
         )
-        alone = decode.marginals(part, kernel="numpy").probabilities
+        alone = by("numpy", decode.marginals, part).probabilities
         np.testing.assert_allclose(result.probabilities[here], alone, atol=1e-9)
 
 
@@ -139,7 +139,7 @@ def test_sequence_scores_against_enumeration(x: Lattice) -> None:
             for i, q in zip(x.span(s), path, strict=True):
                 labels[i] = x.labels[x.candidates(i)][q]
             for kernel in KERNELS:
-                assert decode.sequence_scores(x, labels, kernel=kernel)[s] == score
+                assert by(kernel, decode.sequence_scores, x, labels)[s] == score
 
 
 @pytest.mark.parametrize(
@@ -175,8 +175,8 @@ def test_wrong_dtype_is_refused() -> None:
 
 
 def test_missing_kernels_warn_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decode, "HAS_KERNELS", False)
-    decode._warn_once.cache_clear()
+    monkeypatch.setattr(_native, "HAS_KERNELS", False)
+    _native._warn_once.cache_clear()
     x = random_lattice(2, 3, 4)
     with pytest.warns(RuntimeWarning, match="compiled kernels are missing"):
         slow = decode.viterbi(x)

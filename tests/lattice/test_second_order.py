@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-import corate.lattice.narrow
-import corate.models.tagger.evidence
-import corate.rates.lookup
 from brute_force import lattices, log_z, second_order_lattices, sequences
 from corate import Tagger, load_sample
+from corate._native import using
 from corate.arrays import offsets_of, owners
 from corate.contexts.template import parse_all
 from corate.counts.count import Events
@@ -27,8 +25,8 @@ from corate.models.tagger.tagger import LABELS_ALONE
 from corate.rates.lookup import Rates
 from corate.text.corpus import Corpus
 from corate.text.tokens import as_corpus
+from shared import KERNELS, by
 
-KERNELS = ["native", "numpy"]
 X, Y = load_sample()
 
 
@@ -42,7 +40,7 @@ def chosen(x: Lattice, s: int, path: tuple[int, ...]) -> list[int]:
 @given(x=second_order_lattices())
 def test_best_sequences(kernel: str, x: Lattice) -> None:
     n = 5
-    best, ranked = decode.viterbi(x, kernel=kernel), decode.nbest(x, n, kernel=kernel)
+    best, ranked = by(kernel, decode.viterbi, x), by(kernel, decode.nbest, x, n)
     for s in range(x.n_sentences):
         span = x.span(s)
         expected = [(score, chosen(x, s, path)) for score, path in sequences(x, s)[:n]]
@@ -67,8 +65,8 @@ def test_best_sequences(kernel: str, x: Lattice) -> None:
 def test_posteriors_are_sums_over_all(kernel: str, x: Lattice) -> None:
     assert x.triples is not None
     every = [sequences(x, s) for s in range(x.n_sentences)]
-    found = decode.posteriors(x, kernel=kernel)
-    assert np.array_equal(found.probabilities, decode.marginals(x, kernel=kernel).probabilities)
+    found = by(kernel, decode.posteriors, x)
+    assert np.array_equal(found.probabilities, by(kernel, decode.marginals, x).probabilities)
     expected = np.zeros(len(x.labels))
     pairs: dict[tuple[int, ...], float] = {}
     triples: dict[tuple[int, ...], float] = {}
@@ -105,14 +103,14 @@ def test_sequence_scores(x: Lattice) -> None:
             labels = np.full(x.n_positions, -7, np.int32)  # nothing that the other sentences have
             labels[x.span(s).start : x.span(s).stop] = x.labels[chosen(x, s, path)]
             for kernel in KERNELS:
-                assert decode.sequence_scores(x, labels, kernel=kernel)[s] == score
+                assert by(kernel, decode.sequence_scores, x, labels)[s] == score
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @settings(max_examples=100, deadline=None)
 @given(x=lattices())
 def test_max_marginals(kernel: str, x: Lattice) -> None:
-    margins = max_marginals(x, kernel=kernel)
+    margins = by(kernel, max_marginals, x)
     for s in range(x.n_sentences):
         every = sequences(x, s)
         expected = np.full(len(x.labels), -math.inf)
@@ -160,7 +158,7 @@ def test_numbers_out_of_range_fall_back(size: float) -> None:
     edges = [rng.normal(size=(2, 2)) * size for _ in range(3)]
     x = chain([2] * 4, rng.normal(size=8) * size, edges, rng.normal(size=16) * size)
     every = sequences(x, 0)
-    found, slow = decode.posteriors(x), decode.posteriors(x, kernel="numpy")
+    found, slow = decode.posteriors(x), by("numpy", decode.posteriors, x)
     assert found.log_z[0] == pytest.approx(log_z(every), rel=1e-12)
     for name in ("probabilities", "edges", "triples", "log_z"):
         np.testing.assert_allclose(getattr(found, name), getattr(slow, name), rtol=1e-9, atol=1e-12)
@@ -172,7 +170,7 @@ def test_a_long_sentence_neither_underflows_nor_drifts() -> None:
     n = 3000
     edges = [rng.normal(size=(3, 3)) * 5 for _ in range(n - 1)]
     x = chain([3] * n, rng.normal(size=3 * n) * 9, edges, rng.normal(size=27 * (n - 2)) * 5)
-    found, slow = decode.posteriors(x), decode.posteriors(x, kernel="numpy")
+    found, slow = decode.posteriors(x), by("numpy", decode.posteriors, x)
     np.testing.assert_allclose(np.add.reduceat(found.probabilities, x.positions[:-1]), 1.0, atol=1e-12)
     np.testing.assert_allclose(found.triples, slow.triples, atol=1e-9)
     assert found.log_z[0] == pytest.approx(slow.log_z[0], rel=1e-12)
@@ -226,7 +224,7 @@ def test_evidence(rates: tuple[Rates, Rates], required: bool, everything: bool) 
         assert theirs.labels is not None
         gold = theirs.labels.encode(rates[0].counts.labels) if required else None
         fast, slow = (
-            evidence(r, theirs, 2, gold, everything=everything, kernel=kernel)
+            by(kernel, evidence, r, theirs, 2, gold, everything=everything)
             for r, kernel in zip(rates, KERNELS, strict=True)
         )
         assert_same_rows(fast.kinds, slow.kinds)
@@ -258,7 +256,7 @@ def test_rates_of_pairs_and_triples(rates: tuple[Rates, Rates]) -> None:
     single = np.repeat(np.diff(x.edges) == 1, np.diff(x.edges))
     for skip in (False, True):
         fast, slow = (
-            r.pair_rates(corpus, x.positions, x.labels, x.edges, skip, 2, kernel)
+            by(kernel, r.pair_rates, corpus, x.positions, x.labels, x.edges, skip, 2)
             for r, kernel in zip(rates, KERNELS, strict=True)
         )
         assert fast.shape == (len(x.edge_scores), 3)
@@ -267,7 +265,7 @@ def test_rates_of_pairs_and_triples(rates: tuple[Rates, Rates]) -> None:
         np.testing.assert_allclose(fast, slow, atol=1e-5)
     places = triple_offsets(x)
     of_triples = [
-        triple_rates(x, places, r.triple, 2, kernel) for r, kernel in zip(rates, KERNELS, strict=True)
+        by(kernel, triple_rates, x, places, r.triple, 2) for r, kernel in zip(rates, KERNELS, strict=True)
     ]
     assert np.abs(of_triples[0]).max() > 0.1
     np.testing.assert_allclose(of_triples[0], of_triples[1], atol=1e-12)
@@ -299,19 +297,19 @@ def test_contexts_with_few_and_with_many_labels(n_finer: int) -> None:
     gold = asked.labels.encode(whole.counts.labels)
     for both in cases:
         fast, slow = (
-            evidence(r, asked, 2, gold, kernel=kernel) for r, kernel in zip(both, KERNELS, strict=True)
+            by(kernel, evidence, r, asked, 2, gold) for r, kernel in zip(both, KERNELS, strict=True)
         )
         assert_same_rows(fast.kinds, slow.kinds)
         assert_same_rows(fast.tokens, slow.tokens)
         lattice = fast.lattice(Weights.fixed(whole))
         x = keep(lattice, np.ones(len(lattice.labels), bool))
         pairs = [
-            r.pair_rates(asked, x.positions, x.labels, x.edges, kernel=kernel)
+            by(kernel, r.pair_rates, asked, x.positions, x.labels, x.edges)
             for r, kernel in zip(both, KERNELS, strict=True)
         ]
         np.testing.assert_allclose(pairs[0], pairs[1], atol=1e-5)
         triples = [
-            triple_rates(x, triple_offsets(x), r.triple, kernel=kernel)
+            by(kernel, triple_rates, x, triple_offsets(x), r.triple)
             for r, kernel in zip(both, KERNELS, strict=True)
         ]
         np.testing.assert_allclose(triples[0], triples[1], atol=1e-12)
@@ -326,9 +324,9 @@ def test_weighing(rates: tuple[Rates, Rates]) -> None:
     for skip_single in (False, True):
         fast, slow = np.ones(len(surplus)), np.ones(len(surplus))
         rows.weigh(by_bucket, by_label, fast, skip_single)
-        rows.weigh(by_bucket, by_label, slow, skip_single, kernel="numpy")
+        by("numpy", rows.weigh, by_bucket, by_label, slow, skip_single)
         np.testing.assert_allclose(fast, slow, atol=1e-4)
-    both = zip(rows.unweigh(surplus, n_labels), rows.unweigh(surplus, n_labels, "numpy"), strict=True)
+    both = zip(rows.unweigh(surplus, n_labels), by("numpy", rows.unweigh, surplus, n_labels), strict=True)
     for quick, reference in both:
         np.testing.assert_allclose(quick, reference, atol=1e-3, rtol=1e-5)
     # ⟨surplus, weigh(w)⟩ = ⟨unweigh(surplus), w⟩
@@ -353,14 +351,12 @@ def test_threads_change_nothing(weights: str) -> None:
         assert many.predict_nbest(test[:30], 3) == one.predict_nbest(test[:30], 3)
 
 
-def test_without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_kernels() -> None:
     """Training and tagging in NumPy alone."""
     test, names = load_sample("test")[0][:12], ["word", "tail2", "word-1", "pair:tail2-1"]
     quick = Tagger(contexts=names).fit(X[:20], Y[:20])
     expected = quick.predict(test)
-    for module in (decode, corate.rates.lookup, corate.lattice.narrow, corate.models.tagger.evidence):
-        monkeypatch.setattr(module, "HAS_KERNELS", False)
-    monkeypatch.setattr(decode, "_warn_once", lambda: None)
-    slow = Tagger(contexts=names).fit(X[:20], Y[:20])
+    with using("numpy"):
+        slow = Tagger(contexts=names).fit(X[:20], Y[:20])
+        assert slow.predict(test) == expected
     np.testing.assert_allclose(slow.weights_.vector(), quick.weights_.vector(), atol=1e-4)
-    assert slow.predict(test) == expected

@@ -20,6 +20,7 @@ from corate.counts.table import Table
 from corate.evaluation.folds import label_folds
 from corate.storage import modelfile
 from corate.text.tokens import as_corpus
+from shared import by
 
 X, Y = corate.load_sample("train", "entity")
 TEST, _ = corate.load_sample("test", "entity")
@@ -227,8 +228,8 @@ def test_rows_are_found_and_put_in_by_the_kernel_as_by_numpy(
 ) -> None:
     one, other = (Table.of([np.array([row[k] for row in each], np.int32) for k in (0, 1)]) for each in (a, b))
     places, found = one.find(other.ids)
-    for mine, theirs in zip((places, found), one.find(other.ids, "numpy"), strict=True):
+    for mine, theirs in zip((places, found), by("numpy", one.find, other.ids), strict=True):
         assert np.array_equal(mine, theirs)
     new = places[~found], other.ids[~found], other.n[~found]
-    assert one._insert(*new) == one._insert(*new, "numpy")
+    assert one._insert(*new) == by("numpy", one._insert, *new)
     assert one + other == Table.of([np.array([row[k] for row in a + b], np.int32) for k in (0, 1)])

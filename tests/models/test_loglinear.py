@@ -18,6 +18,7 @@ from corate.models.loglinear.chains import Chains
 from corate.models.loglinear.expectations import expectations, lattice, position_scores
 from corate.models.loglinear.features import Features, observed, seen_features
 from corate.text.tokens import as_corpus
+from shared import by
 
 Problem = tuple[Features, Chains, Ids]
 
@@ -68,7 +69,7 @@ def test_kernel_and_reference_equal_enumeration(kind: str, size: float) -> None:
     weights = size * np.random.default_rng(2).normal(size=len(features))
     wanted = enumerated(features, chains, weights)
     for kernel in ("native", "numpy"):
-        found = expectations(features, chains, weights, kernel=kernel)
+        found = by(kernel, expectations, features, chains, weights)
         assert found[0] == pytest.approx(wanted[0], rel=1e-10, abs=1e-10)
         assert found[1] == pytest.approx(wanted[1], rel=1e-8, abs=1e-10)
 
@@ -79,7 +80,7 @@ def test_kernel_equals_reference(seed: int, n_labels: int, size: float) -> None:
     """Few labels and many, that is the dense loops and the sparse ones; weights up to where exp overflows."""
     features, chains, _ = problem(seed, n_labels)
     weights = size * np.random.default_rng(seed).normal(size=len(features))
-    wanted = expectations(features, chains, weights, kernel="numpy")
+    wanted = by("numpy", expectations, features, chains, weights)
     found = expectations(features, chains, weights, n_threads=3)
     assert found[0] == pytest.approx(wanted[0], rel=1e-11, abs=1e-11)
     assert found[1] == pytest.approx(wanted[1], rel=1e-9, abs=1e-9)
@@ -103,7 +104,7 @@ def test_labels_that_are_not_allowed_have_no_part() -> None:
     groups = np.arange(chains.n_positions, dtype=np.int32) % 2
     masked = replace(chains, groups=groups, allowed=np.array([[1, 1, 0], [0, 1, 1]], np.uint8))
     weights = np.random.default_rng(6).normal(size=len(features))
-    native, reference = (expectations(features, masked, weights, kernel=k) for k in ("native", "numpy"))
+    native, reference = (by(k, expectations, features, masked, weights) for k in ("native", "numpy"))
     assert native[0] == pytest.approx(reference[0])
     assert native[1] == pytest.approx(reference[1], abs=1e-12)
     assert native[0] != pytest.approx(expectations(features, chains, weights)[0])

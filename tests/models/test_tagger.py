@@ -30,6 +30,7 @@ from corate.models.tagger.scorer import Scorer
 from corate.models.tagger.tagger import LABELS_ALONE
 from corate.rates.lookup import ALPHA, PAIR_COUNT, PRIOR_COUNT, Rates
 from corate.text.tokens import as_corpus
+from shared import by
 
 X, Y = load_sample()
 TEST, GOLD = load_sample("test")
@@ -91,7 +92,7 @@ def test_rates_by_hand() -> None:
     asked = as_corpus([["aa", "bb", "5"]])
     positions, labels = np.array([0, 2, 4, 6]), np.array([0, 1] * 3, np.int32)
     for kernel in ("native", "numpy"):
-        found, buckets = rates.log_rates(rates.alone, asked, positions, labels, kernel=kernel)
+        found, buckets = by(kernel, rates.log_rates, rates.alone, asked, positions, labels)
         expected: list[list[tuple[list[float], list[float]] | None]]
         expected = [[(lower, prior), (word, lower)], [(lower, prior), None], [None, None]]
         for i, columns in enumerate(expected):
@@ -140,7 +141,7 @@ def test_rates_of_pairs_by_hand() -> None:
         np.zeros(12),
     )
     for kernel in ("native", "numpy"):
-        found = rates.pair_rates(asked, x.positions, x.labels, x.edges, kernel=kernel)[:, 0]
+        found = by(kernel, rates.pair_rates, asked, x.positions, x.labels, x.edges)[:, 0]
         for word, got in (("Ba", found[:4]), ("aa", found[4:8])):
             n = at_word[word]
             a = ALPHA * len(n)
@@ -248,8 +249,8 @@ def test_the_loss_is_that_of_the_gold_labels() -> None:
     start = replace(Weights.fixed(rates), pairs=np.array([0.7]))
     for fold in folds:
         x = fold.weighed(start)
-        scores = decode.sequence_scores(x, x.labels[fold.gold], kernel="numpy")
-        expected = decode.marginals(x, kernel="numpy").log_z - scores
+        scores = by("numpy", decode.sequence_scores, x, x.labels[fold.gold])
+        expected = by("numpy", decode.marginals, x).log_z - scores
         assert weights._loss(fold, start, 1)[0] == pytest.approx(expected.sum())
 
 
@@ -278,11 +279,11 @@ def test_what_is_known_of_words_is_kept(fitted: Tagger, contexts: list[str] | No
         lattice = scorer.lattice(corpus)
         expected = evidence(tagger.rates(), corpus, weights=tagger.weights_, everything=False)
         assert_same(lattice, expected.lattice(tagger.weights_))
-        in_numpy = scorer.lattice(corpus, kernel="numpy")
+        in_numpy = by("numpy", scorer.lattice, corpus)
         assert lattice.labels.tolist() == in_numpy.labels.tolist()
         np.testing.assert_allclose(lattice.scores, in_numpy.scores, rtol=1e-5, atol=1e-5)
         kept = max_marginals(lattice) > -1.0
-        assert_same(keep(lattice, kept), keep(lattice, kept, kernel="numpy"))
+        assert_same(keep(lattice, kept), by("numpy", keep, lattice, kept))
 
 
 def assert_same(a: Lattice, b: Lattice) -> None:

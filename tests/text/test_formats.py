@@ -22,6 +22,7 @@ from corate.errors import InputError
 from corate.text.corpus import Corpus
 from corate.text.formats import Sentence, detect, open_format, open_lines, read, read_chunks, read_corpus
 from corate.text.formats.plain import PlainRows
+from shared import by
 
 Pairs = list[tuple[list[str], list[str]]]  # words and labels of each sentence
 UD = "{}\t{}\t_\t{}\t_\t{}\t_\t_\t_\t_"
@@ -189,7 +190,7 @@ def test_runs_of_sentences_hold_what_sentences_hold(blocks: list[list[str]]) -> 
 
 @given(lines=st.lists(st.sampled_from(PLAIN) | st.sampled_from([*PLAIN, *UNUSUAL]) | texts, max_size=8))
 def test_plain_rows_are_read_by_the_kernel_as_without_it(lines: list[str]) -> None:
-    both = PlainRows(2, "\t", 1), PlainRows(2, "\t", 1, kernel="numpy")
+    both = PlainRows(2, "\t", 1), by("numpy", PlainRows, 2, "\t", 1)
     for part in (["a\tX", ""], [*lines, ""], ["", "b\tX", ""]):
         native, plain = (rows.read(part) for rows in both)
         assert native == plain or not any(part)

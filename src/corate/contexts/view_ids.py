@@ -15,14 +15,11 @@ from itertools import repeat
 import numpy as np
 import numpy.typing as npt
 
-from corate._native import HAS_KERNELS
+from corate._native import kernels, native
 from corate.arrays import Ids
 from corate.contexts.template import Atom
 from corate.contexts.views import AFFIX, SHAPE_LENGTH, Views, kind
 from corate.text.corpus import letters_of
-
-if HAS_KERNELS:
-    from corate._native import kernels
 
 SpelledWords = tuple[
     npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.int64]
@@ -65,7 +62,7 @@ class VocabularyIds:
         return dict(zip(self._values, range(len(self._values)), strict=True))
 
     def __len__(self) -> int:
-        return len(self.native if HAS_KERNELS else self.index)
+        return len(self.native if native() else self.index)
 
     def get(self, value: str) -> int:
         """Its id, −1 where it has none."""
@@ -73,7 +70,7 @@ class VocabularyIds:
 
     def ids(self, values: Sequence[str]) -> Ids:
         ids = np.empty(len(values), np.int32)
-        if HAS_KERNELS:
+        if native():
             letters, starts = _end_to_end(values)
             self.native.ids(letters, letters, letters, starts, NATIVE["word"], 0, ids)
         else:
@@ -94,25 +91,25 @@ class WordViews:
         self._views = Views(words)
         self.words = words
 
-    def ids(self, name: str, vocabulary: VocabularyIds, kernel: str | None = None) -> Ids:
+    def ids(self, name: str, vocabulary: VocabularyIds) -> Ids:
         """The id of each word's view, −1 where the vocabulary does not have it."""
-        native = _native(name)
-        if not HAS_KERNELS or kernel == "numpy" or native is None or self._spelling is None:
+        code = _code(name)
+        if not native() or code is None or self._spelling is None:
             return vocabulary.ids(self._views(name))
         ids = np.empty(len(self.words), np.int32)
-        vocabulary.native.ids(*self._spelling, *native, ids)
+        vocabulary.native.ids(*self._spelling, *code, ids)
         return ids
 
-    def distinct(self, name: str, kernel: str | None = None) -> tuple[list[str], Ids]:
+    def distinct(self, name: str) -> tuple[list[str], Ids]:
         """The different values of a view, sorted, and which one each word has."""
-        native, spelling = _native(name), self._spelling if HAS_KERNELS and kernel != "numpy" else None
-        if native is None or spelling is None or not len(self.words):
+        code, spelling = _code(name), self._spelling if native() else None
+        if code is None or spelling is None or not len(self.words):
             values = self._views(name)
             vocabulary = sorted({*values})
             index = VocabularyIds(vocabulary).index
             return vocabulary, np.fromiter(map(index.__getitem__, values), np.int32, len(values))
         ids = np.empty(len(self.words), np.int32)
-        text = kernels.distinct_views(*spelling, *native, ids)
+        text = kernels.distinct_views(*spelling, *code, ids)
         return text.decode("utf-32-le", "surrogatepass").split(MARK), ids
 
     @cached_property
@@ -160,7 +157,7 @@ class ColumnIds:
         return ids
 
 
-def _native(name: str) -> tuple[int, int] | None:
+def _code(name: str) -> tuple[int, int] | None:
     """What the kernels call a view, and its length; None for one that they do not know."""
     affix = AFFIX.fullmatch(name)
     if affix is not None:

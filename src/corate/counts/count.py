@@ -9,19 +9,15 @@ from itertools import compress
 import numpy as np
 import numpy.typing as npt
 
-from corate._native import HAS_KERNELS
-from corate.contexts.template import Atom
-from corate.contexts.view_ids import WordViews
-from corate.errors import InputError
-from corate.text.corpus import UNLABELLED, Column, Corpus
-
-if HAS_KERNELS:
-    pass
 from corate.arrays import Ids
+from corate.contexts.template import Atom
 from corate.contexts.values import OUTSIDE, Vocabulary, column_of, place_of
+from corate.contexts.view_ids import WordViews
 from corate.counts.counts import Counts
 from corate.counts.names import FIRST_LABEL, LABEL, LAST_LABEL, atoms_of, looks_outside, n_labels_of
 from corate.counts.table import Table, _labelled
+from corate.errors import InputError
+from corate.text.corpus import UNLABELLED, Column, Corpus
 
 
 def count(corpus: Corpus, names: Iterable[str]) -> Counts:

@@ -25,7 +25,6 @@ from itertools import compress
 import numpy as np
 import numpy.typing as npt
 
-from corate._native import HAS_KERNELS
 from corate.arrays import Ids
 from corate.contexts.values import OUTSIDE, Vocabulary, place_of
 from corate.counts.names import (
@@ -38,10 +37,6 @@ from corate.counts.names import (
 )
 from corate.counts.table import NEVER_COUNTED, Table
 from corate.errors import CorateError
-
-if HAS_KERNELS:
-    pass
-
 
 FEW = 16  # a vocabulary this many times smaller than another is small
 

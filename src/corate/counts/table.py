@@ -9,12 +9,9 @@ from functools import reduce
 import numpy as np
 import numpy.typing as npt
 
-from corate._native import HAS_KERNELS
-from corate.errors import InputError
-
-if HAS_KERNELS:
-    from corate._native import kernels
+from corate._native import kernels, native
 from corate.arrays import KEY_BITS, Ids, Int, pack, starts_of_runs, unpack
+from corate.errors import InputError
 
 NEVER_COUNTED = "cannot subtract events that were never counted"
 
@@ -90,11 +87,11 @@ class Table:
         """Some of the rows."""
         return Table(self.ids[chosen], self.n[chosen])
 
-    def check(self, kernel: str | None = None) -> tuple[bool, list[int]]:
+    def check(self) -> tuple[bool, list[int]]:
         """Whether every row is greater than the one before it, and the highest id of each field.
 
         That is 0 where there are no rows, and −1 where there is a negative id."""
-        if HAS_KERNELS and kernel != "numpy" and self.ids.flags.c_contiguous:
+        if native() and self.ids.flags.c_contiguous:
             highest = np.empty(self.ids.shape[1], np.int32)
             return kernels.check_rows(self.ids, highest), highest.tolist()
         lowest, most = self.ids.min(axis=0, initial=0), self.ids.max(axis=0, initial=0)
@@ -124,20 +121,20 @@ class Table:
             raise InputError(NEVER_COUNTED)
         return Table(self.ids, n).only(n > 0)
 
-    def _insert(self, places: Int, rows: Ids, n: Int, kernel: str | None = None) -> Table:
+    def _insert(self, places: Int, rows: Ids, n: Int) -> Table:
         """With rows put in before these places."""
         if not len(rows):
             return self
-        if HAS_KERNELS and kernel != "numpy":
+        if native():
             n_rows = len(self.n) + len(n)
             made = Table(np.empty((n_rows, self.ids.shape[1]), np.int32), np.empty(n_rows, np.int64))
             kernels.insert_rows(self.ids, self.n, rows, n, places, made.ids, made.n)
             return made
         return Table(np.insert(self.ids, places, rows, axis=0), np.insert(self.n, places, n))
 
-    def find(self, rows: Ids, kernel: str | None = None) -> tuple[Int, npt.NDArray[np.bool_]]:
+    def find(self, rows: Ids) -> tuple[Int, npt.NDArray[np.bool_]]:
         """Where each of some sorted rows is, or would have to be put; and whether it is here."""
-        if HAS_KERNELS and kernel != "numpy":
+        if native():
             places, found = np.empty(len(rows), np.int64), np.empty(len(rows), np.uint8)
             kernels.find_rows(self.ids, np.ascontiguousarray(rows), places, found)
             return places, found.astype(bool)

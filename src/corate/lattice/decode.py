@@ -1,28 +1,22 @@
 """Decoding: best labels, marginals, n-best, all in log space, over a batch of sentences.
 
-Each function has two implementations that give the same result: a C++ kernel, and a NumPy reference
-(`kernel="numpy"`) that says what the kernel does. Where the kernels are missing, the reference
-takes over with a warning. Ties go to the lower label, read from the last position back.
+Each function has two implementations that give the same result: a C++ kernel, and a NumPy reference that
+says what the kernel does. Ties go to the lower label, read from the last position back.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
-from corate._native import HAS_KERNELS
+from corate._native import kernels, native
 from corate.arrays import Float, Ids, Int, owners
 from corate.errors import InputError
 from corate.lattice.lattice import Lattice
 from corate.lattice.triple_blocks import expand, triple_ends
-
-if HAS_KERNELS:
-    from corate._native import kernels
 
 IMPOSSIBLE = -np.inf
 MOST_PATHS = 1_000_000
@@ -47,38 +41,18 @@ class Marginals:
     log_z: Float  # log of the sum over all label sequences, for each sentence
 
 
-@cache
-def _warn_once() -> None:
-    warnings.warn(
-        "corate's compiled kernels are missing: decoding falls back to NumPy, 5 to 100 times slower. "
-        "Install a C++20 compiler and reinstall corate to have them.",
-        RuntimeWarning,
-        stacklevel=4,
-    )
-
-
-def _native(kernel: str | None) -> bool:
-    if kernel not in (None, "native", "numpy"):
-        raise ValueError(f"kernel={kernel!r}: choose 'native' or 'numpy', or leave it out")
-    if kernel == "numpy":
-        return False
-    if not HAS_KERNELS:
-        _warn_once()
-    return HAS_KERNELS
-
-
-def viterbi(x: Lattice, n_threads: int = 1, kernel: str | None = None) -> Paths:
+def viterbi(x: Lattice, n_threads: int = 1) -> Paths:
     """The best label sequence of every sentence."""
     path, best = np.empty(x.n_positions, np.int64), np.zeros(x.n_sentences)
     if x.triples is not None:
-        if _native(kernel):
+        if native():
             assert x.triple_scores is not None
             kernels.viterbi2(*x.arrays(), x.triples, x.triple_scores, path, best, n_threads)
             return Paths(path, best)
         wide = expand(x)
-        found = viterbi(wide.lattice, kernel=kernel)
+        found = viterbi(wide.lattice)
         return Paths(wide.right[found.candidates], found.scores)
-    if _native(kernel):
+    if native():
         kernels.viterbi(*x.arrays(), path, best, n_threads)
     else:
         for s in range(x.n_sentences):
@@ -86,13 +60,13 @@ def viterbi(x: Lattice, n_threads: int = 1, kernel: str | None = None) -> Paths:
     return Paths(path, best)
 
 
-def marginals(x: Lattice, n_threads: int = 1, kernel: str | None = None) -> Marginals:
+def marginals(x: Lattice, n_threads: int = 1) -> Marginals:
     """P(label at position | sentence) of every candidate, by forward–backward."""
     if x.triples is not None:
-        found = posteriors(x, n_threads, kernel)
+        found = posteriors(x, n_threads)
         return Marginals(found.probabilities, found.log_z)
     probabilities, log_z = np.empty(len(x.labels)), np.zeros(x.n_sentences)
-    if _native(kernel):
+    if native():
         kernels.marginals(*x.arrays(), probabilities, log_z, n_threads)
     else:
         for s in range(x.n_sentences):
@@ -108,28 +82,28 @@ class Posteriors(Marginals):
     triples: Float
 
 
-def posteriors(x: Lattice, n_threads: int = 1, kernel: str | None = None) -> Posteriors:
+def posteriors(x: Lattice, n_threads: int = 1) -> Posteriors:
     """Marginals of candidates, of edges and of triples, in lattices of the second order."""
     assert x.triples is not None
     assert x.triple_scores is not None
     probabilities, log_z = np.empty(len(x.labels)), np.zeros(x.n_sentences)
     edges, triples = np.empty(len(x.edge_scores)), np.empty(len(x.triple_scores))
-    if _native(kernel):
+    if native():
         failed = np.zeros(x.n_sentences, np.int8)
         kernels.posteriors2(
             *x.arrays(), x.triples, x.triple_scores, probabilities, edges, triples, log_z, failed, n_threads
         )
         if not failed.any():
             return Posteriors(np.minimum(probabilities, 1.0), log_z, edges, triples)
-    return _posteriors(x, n_threads, kernel)
+    return _posteriors(x, n_threads)
 
 
-def _posteriors(x: Lattice, n_threads: int, kernel: str | None) -> Posteriors:
+def _posteriors(x: Lattice, n_threads: int) -> Posteriors:
     """The same by way of the expanded lattice, in logarithms: for any numbers, and slower."""
     assert x.triples is not None
     assert x.triple_scores is not None
     wide = expand(x)
-    states = marginals(wide.lattice, n_threads, kernel)
+    states = marginals(wide.lattice, n_threads)
     probabilities: Float = np.zeros(len(x.labels))
     np.add.at(probabilities, wide.right, states.probabilities)
     edges, triples = np.zeros(len(x.edge_scores)), np.zeros(len(x.triple_scores))
@@ -149,16 +123,16 @@ def _posteriors(x: Lattice, n_threads: int, kernel: str | None) -> Posteriors:
     return Posteriors(np.minimum(probabilities, 1.0), states.log_z, edges, triples)
 
 
-def nbest(x: Lattice, n: int, n_threads: int = 1, kernel: str | None = None) -> Paths:
+def nbest(x: Lattice, n: int, n_threads: int = 1) -> Paths:
     """The n best label sequences of every sentence, best first; fewer where fewer are possible."""
     check_n(n)
     if x.triples is not None:
         wide = expand(x)
-        found = nbest(wide.lattice, n, n_threads, kernel)
+        found = nbest(wide.lattice, n, n_threads)
         there = found.candidates >= 0
         return Paths(np.where(there, wide.right[np.maximum(found.candidates, 0)], -1), found.scores)
     paths, best = np.full((n, x.n_positions), -1, np.int64), np.full((n, x.n_sentences), IMPOSSIBLE)
-    if _native(kernel):
+    if native():
         kernels.nbest(*x.arrays(), paths.reshape(-1), best.reshape(-1), n, n_threads)
     else:
         for s in range(x.n_sentences):
@@ -171,12 +145,10 @@ def check_n(n: object) -> None:
         raise InputError(f"n={n!r}: ask for 1 to {MOST_PATHS:,} sequences")
 
 
-def sequence_scores(
-    x: Lattice, labels: npt.NDArray[np.integer], n_threads: int = 1, kernel: str | None = None
-) -> Float:
+def sequence_scores(x: Lattice, labels: npt.NDArray[np.integer], n_threads: int = 1) -> Float:
     """Score of the given labels (one for each position); −∞ where one of them is not a candidate."""
     wanted, score = labels.astype(np.int32), np.zeros(x.n_sentences)
-    if _native(kernel):
+    if native():
         kernels.sequence_scores(*x.arrays(), wanted, score, n_threads)
     else:
         for s in range(x.n_sentences):

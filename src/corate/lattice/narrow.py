@@ -6,19 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from corate._native import HAS_KERNELS
+from corate._native import kernels, native
 from corate.arrays import Float, offsets_of, owners
 from corate.lattice.lattice import Lattice
-
-if HAS_KERNELS:
-    from corate._native import kernels
 from corate.lattice.triple_blocks import _back, edge_ends
 
 
-def max_marginals(x: Lattice, n_threads: int = 1, kernel: str | None = None) -> Float:
+def max_marginals(x: Lattice, n_threads: int = 1) -> Float:
     """Best score of a label sequence through each candidate, minus that of the best one at all."""
     margins = np.zeros(len(x.labels))
-    if HAS_KERNELS and kernel != "numpy":
+    if native():
         kernels.max_marginals(*x.arrays(), margins, n_threads)
         return margins
     for s in range(x.n_sentences):
@@ -38,10 +35,10 @@ def max_marginals(x: Lattice, n_threads: int = 1, kernel: str | None = None) -> 
     return margins
 
 
-def keep(x: Lattice, kept: np.ndarray[tuple[int], np.dtype[np.bool_]], kernel: str | None = None) -> Lattice:
+def keep(x: Lattice, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Lattice:
     """The lattice with these candidates alone, and a block of scores for every edge."""
     positions, labels = offsets_of(kept.astype(np.int64))[x.positions], x.labels[kept]
-    if HAS_KERNELS and kernel != "numpy" and not len(x.edge_scores):
+    if native() and not len(x.edge_scores):
         width = np.diff(positions)
         edges = offsets_of(_back(width, x.sentences, 1) * width)
         scores = np.empty(edges[-1])

@@ -15,12 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from corate._native import HAS_KERNELS
 from corate.arrays import Int, offsets_of, owners, ragged_arange
 from corate.lattice.lattice import Lattice
-
-if HAS_KERNELS:
-    pass
 
 
 def edge_ends(sentences: Int, positions: Int) -> tuple[Int, Int, Int]:

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from corate._native import HAS_KERNELS
+from corate._native import kernels, native
 from corate.arrays import KEY_BITS, MOST_LABELS, Float, Ids, Int, owners, pack, starts_of_runs
 from corate.contexts.template import Atom, Context
 from corate.contexts.values import OUTSIDE, column_of
@@ -45,9 +45,6 @@ from corate.counts.table import Table
 from corate.errors import InputError
 from corate.rates.triples import Triples
 from corate.text.corpus import Corpus
-
-if HAS_KERNELS:
-    from corate._native import kernels
 
 Buckets = npt.NDArray[np.int8]
 Values = npt.NDArray[np.float32]  # rates of contexts: there are many of them
@@ -169,7 +166,7 @@ class Rates:
     ) -> None:
         """`without`: counts of some of the same sentences, under the same ids, that are to be left out.
         `like`: rates of the same counts with nothing left out, whose look-up tables serve here too."""
-        if without is not None and not HAS_KERNELS:
+        if without is not None and not native():
             counts, without, like = counts.without(without), None, None
         self.counts, self._without, self._like = counts, without, like
         self.n_labels = len(counts.labels)
@@ -198,7 +195,7 @@ class Rates:
         use, where labels have changed or there is too much that is new: rates are then to be made anew.
         """
         self._n_changed += changed.n_events
-        if not HAS_KERNELS or counts.labels != self.counts.labels or 2 * self._n_changed > counts.n_events:
+        if not native() or counts.labels != self.counts.labels or 2 * self._n_changed > counts.n_events:
             return False
         ids: dict[str, Ids] = {}
         for source, values in changed.vocabularies.items():
@@ -265,7 +262,7 @@ class Rates:
 
     def rows(self, group: Group, j: int, query: int) -> dict[int, int]:
         """How often each label was seen with a value of a context; {} for one that was never seen."""
-        if HAS_KERNELS:
+        if native():
             return dict(self.native(group)[0].rows(j, query))
         tables = self.tables(group)
         place = int(tables.find(j, np.array([query]))[0])
@@ -372,7 +369,6 @@ class Rates:
         sources: Int | None = None,
         skip_single: bool = False,
         n_threads: int = 1,
-        kernel: str | None = None,
     ) -> tuple[Values, Buckets]:
         """candidates × contexts: log CR(y; f | parent(f)); positions × contexts: the bucket of #(f).
 
@@ -383,7 +379,7 @@ class Rates:
         buckets = np.zeros((len(positions) - 1, n), np.int8)
         given = np.empty((0, 0)) if given is None else given
         sources = np.empty(0, np.int64) if sources is None else sources
-        if HAS_KERNELS and kernel != "numpy":
+        if native():
             kernels.log_rates(
                 *self.native(group), *group.layout(), group.n_given, *self.tokens(group, corpus),
                 corpus.offsets, positions, labels, self.prior, self.log_prior, ALPHA, given.reshape(-1),
@@ -446,7 +442,6 @@ class Rates:
         edges: Int,
         skip_single: bool = False,
         n_threads: int = 1,
-        kernel: str | None = None,
     ) -> Float:
         """edges × pair contexts: log CR(y; y′ | f) − log CR(y; y′).
 
@@ -456,7 +451,7 @@ class Rates:
         rates = np.zeros((int(edges[-1]), len(group.contexts)))
         if not group.contexts:
             return rates
-        if HAS_KERNELS and kernel != "numpy":
+        if native():
             kernels.pair_rates(
                 *self.native(group), *group.layout(), *self.tokens(group, corpus), corpus.offsets, positions,
                 labels, edges, self.prior, self.pair, ALPHA, skip_single, rates.reshape(-1), n_threads,

@@ -7,12 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from corate._native import HAS_KERNELS
+from corate._native import kernels
 from corate.arrays import Float, Ids, Int, owners, starts_of_runs
 from corate.counts.table import Table
-
-if HAS_KERNELS:
-    from corate._native import kernels
 
 
 class Triples:

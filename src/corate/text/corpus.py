@@ -20,11 +20,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from corate._native import HAS_KERNELS
+from corate._native import kernels, native
 from corate.errors import InputError
-
-if HAS_KERNELS:
-    from corate._native import kernels
 
 Codes = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
@@ -53,9 +50,9 @@ class Column:
         return cls(np.fromiter(map(index.__getitem__, strings), np.int32, len(strings)), values)
 
     @classmethod
-    def from_lists(cls, parts: Sequence[Sequence[Any]], kernel: str | None = None) -> Column | None:
+    def from_lists(cls, parts: Sequence[Sequence[Any]]) -> Column | None:
         """Strings of all the lists end to end; None where one of them is something else."""
-        if HAS_KERNELS and kernel != "numpy":
+        if native():
             codes = np.empty(sum(map(len, parts)), np.int32)
             values = kernels.number_strings(list(parts), codes)
             return None if values is None else cls(codes, values)
@@ -159,11 +156,9 @@ class Corpus:
         n_columns = number - 1 if number > 0 else len(self.columns) + 1 + number
         return replace(self, columns=self.columns[: max(1, n_columns)])
 
-    def split(
-        self, codes: npt.NDArray[np.int32], values: Sequence[str], kernel: str | None = None
-    ) -> list[list[str]]:
+    def split(self, codes: npt.NDArray[np.int32], values: Sequence[str]) -> list[list[str]]:
         """One string per token, cut into sentences: `values[codes[t]]`."""
-        if HAS_KERNELS and kernel != "numpy":
+        if native():
             return kernels.strings_of(tuple(values), codes, self.offsets)
         strings = list(map(values.__getitem__, codes.tolist()))
         return [strings[a:b] for a, b in self.spans()]

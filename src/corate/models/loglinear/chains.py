@@ -7,12 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from corate._native import HAS_KERNELS
 from corate.arrays import Float, Ids, Int, offsets_of, ragged_arange
 from corate.models.loglinear.attributes import Sparse
-
-if HAS_KERNELS:
-    pass
 
 
 @dataclass(frozen=True)

@@ -5,30 +5,26 @@ log Z(x) = log Σ_y exp(Σₖ wₖ fₖ(x, y)),   E[fₖ] = ∂ log Z / ∂wₖ 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 
-from corate._native import HAS_KERNELS
+from corate._native import kernels, native
 from corate.arrays import Float, offsets_of, ragged_arange
 from corate.lattice.lattice import Lattice
 from corate.models.loglinear.attributes import Sparse
 from corate.models.loglinear.chains import Chains
 from corate.models.loglinear.features import Features
 
-if HAS_KERNELS:
-    from corate._native import kernels
-
 Objective = Callable[[Float], tuple[float, Float]]  # value and gradient
 
 
 def expectations(
-    features: Features, chains: Chains, weights: Float, n_threads: int = 1, kernel: str | None = None
+    features: Features, chains: Chains, weights: Float, n_threads: int = 1
 ) -> tuple[Float, Float]:
     """log Z of every chain; and how often each feature is expected to fire, over all chains."""
     log_z = np.zeros(chains.n_chains)
-    if HAS_KERNELS and kernel != "numpy":
+    if native():
         found = np.empty(len(features))
         kernels.chain_expectations(
             chains.offsets,
@@ -55,13 +51,6 @@ def expectations(
 
 def penalised(features: Features, pieces: Chains, seen: Float, c2: float, n_threads: int) -> Objective:
     """Σ times · log Z − Σ w · observed + c2 ‖w‖², and its gradient: expected − observed + 2 c2 w."""
-
-    if not HAS_KERNELS:
-        warnings.warn(
-            "corate's compiled kernels are missing: weights are fitted in NumPy, a hundred times slower",
-            RuntimeWarning,
-            stacklevel=4,
-        )
 
     def objective(weights: Float) -> tuple[float, Float]:
         log_z, gradient = expectations(features, pieces, weights, n_threads)

@@ -17,14 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from corate._native import HAS_KERNELS
 from corate.arrays import MOST_LABELS, Float, Ids, Int
 from corate.errors import InputError
 from corate.models.loglinear.chains import Chains
-
-if HAS_KERNELS:
-    pass
-
 
 MOST_FEATURES = 1 << 31  # a vector of as many weights is 16 GB
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from corate._native import HAS_KERNELS
+from corate._native import kernels, native
 from corate.arrays import Float, Ids, Int, offsets_of, owners, pack, ragged_arange, starts_of_runs
 from corate.contexts.values import column_of
 from corate.counts.table import Table
@@ -32,9 +32,6 @@ from corate.lattice.triple_blocks import triple_ends, triple_offsets
 from corate.rates.lookup import ALPHA, BUCKETS, Buckets, Rates, Values
 from corate.rates.triples import Triples
 from corate.text.corpus import Column, Corpus
-
-if HAS_KERNELS:
-    from corate._native import kernels
 
 N_BUCKETS = len(BUCKETS) + 1
 N_CANDIDATES = 8
@@ -176,10 +173,9 @@ class Rows:
         by_label: Float,
         scores: Float,
         skip_single: bool = False,
-        kernel: str | None = None,
     ) -> None:
         """scores += Σⱼ (λ_{b,j} + δ_{y,j}) log CR(y; fⱼ | …), perhaps not for one without rivals."""
-        if HAS_KERNELS and kernel != "numpy":
+        if native():
             weights = np.ascontiguousarray(by_bucket), np.ascontiguousarray(by_label)
             kernels.weigh(*self._arrays(), *weights, skip_single, scores)
             return
@@ -195,11 +191,11 @@ class Rows:
         self.weigh(weights.contexts[:, :n], weights.contexts_by_label[:, :n], scores)
         return scores
 
-    def unweigh(self, surplus: Float, n_labels: int, kernel: str | None = None) -> tuple[Float, Float]:
+    def unweigh(self, surplus: Float, n_labels: int) -> tuple[Float, Float]:
         """The gradient of surplus · scores in λ and in δ."""
         n_contexts = self.rates.shape[1]
         by_bucket, by_label = np.zeros((N_BUCKETS, n_contexts)), np.zeros((n_labels, n_contexts))
-        if HAS_KERNELS and kernel != "numpy":
+        if native():
             kernels.unweigh(*self._arrays(), surplus, by_bucket, by_label)
             return by_bucket, by_label
         weighted = np.where(self._is_only(), 0.0, surplus)[:, None] * self.rates
@@ -283,11 +279,9 @@ def refine(
     return replace(kept, triples=triples, triple_scores=scores)
 
 
-def triple_rates(
-    x: Lattice, triples: Int, triple: Triples, n_threads: int = 1, kernel: str | None = None
-) -> Float:
+def triple_rates(x: Lattice, triples: Int, triple: Triples, n_threads: int = 1) -> Float:
     """log CR(y; y″ | y′) of every triple of candidates."""
-    if HAS_KERNELS and kernel != "numpy":
+    if native():
         rates = np.empty(int(triples[-1]))
         triple.native(x.sentences, x.positions, x.labels, triples, rates, n_threads)
         return rates
@@ -302,7 +296,6 @@ def evidence(
     weights: Weights | None = None,
     margin: float = KIND_MARGIN,
     everything: bool = True,
-    kernel: str | None = None,
 ) -> Evidence:
     """Candidates of every token and the rates of their contexts.
 
@@ -311,7 +304,7 @@ def evidence(
     further."""
     typical, kind_of = kinds_of(rates, corpus)
     required = required_labels(gold, kind_of)
-    kinds, prob = candidates(rates, typical, required, n_threads, kernel)
+    kinds, prob = candidates(rates, typical, required, n_threads)
     if weights is not None:
         kept = close(kinds, kinds.scores(weights, rates.log_prior), required, margin)
         width = np.bincount(owners(kinds.positions)[kept], minlength=typical.n_tokens)
@@ -321,7 +314,7 @@ def evidence(
     positions, sources = offsets_of(width), ragged_arange(kinds.positions[kind_of], width)
     labels = kinds.labels[sources]
     around = rates.log_rates(
-        rates.around, corpus, positions, labels, prob, sources, not everything, n_threads, kernel
+        rates.around, corpus, positions, labels, prob, sources, not everything, n_threads
     )
     return Evidence(
         corpus.offsets,
@@ -385,7 +378,6 @@ def candidates(
     typical: Corpus,
     required: tuple[Int, Ids] | None = None,
     n_threads: int = 1,
-    kernel: str | None = None,
 ) -> tuple[Rows, Float]:
     """Candidate labels of each kind of token with the rates of its own contexts, and P(y | f) beside them."""
     group = rates.alone
@@ -395,7 +387,7 @@ def candidates(
     ranked = np.argsort(-rates.n_values, kind="stable").astype(np.int32)
     likely = np.argsort(-rates.prior, kind="stable")[:POOL].astype(np.int32)
     weight = share(rates)
-    if not HAS_KERNELS or kernel == "numpy":
+    if not native():
         return _candidates(rates, typical, first_required, must, most, ranked, likely, weight)
     n_kept = np.zeros(n_kinds, np.int32)
     labels = np.zeros((n_kinds, most), np.int32)
@@ -429,7 +421,7 @@ def _candidates(
         pairs = _union(pairs, must_pairs)
     positions = offsets_of(np.bincount(pairs // n_labels, minlength=n_kinds))
     labels = (pairs % n_labels).astype(np.int32)
-    values, buckets = rates.log_rates(group, typical, positions, labels, kernel="numpy")
+    values, buckets = rates.log_rates(group, typical, positions, labels)
     score = values.sum(axis=1) * weight + PRIOR * rates.log_prior[labels]
     owner = owners(positions)
     forced = np.isin(pairs, must_pairs)

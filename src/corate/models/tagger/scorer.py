@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from corate._native import HAS_KERNELS
+from corate._native import kernels, native
 from corate.arrays import Float, Ids, Int, offsets_of, owners, ragged_arange
 from corate.contexts.view_ids import WORD
 from corate.lattice.lattice import Lattice
@@ -29,9 +29,6 @@ from corate.models.tagger.evidence import (
 )
 from corate.rates.lookup import ALPHA, Rates
 from corate.text.corpus import Column, Corpus
-
-if HAS_KERNELS:
-    from corate._native import kernels
 
 
 @dataclass(frozen=True)
@@ -76,10 +73,10 @@ class Scorer:
         """Whether it is still theirs: rates may have followed an update."""
         return rates is self.rates and rates.counts is self._counts and weights is self.weights
 
-    def lattice(self, corpus: Corpus, n_threads: int = 1, kernel: str | None = None) -> Lattice:
+    def lattice(self, corpus: Corpus, n_threads: int = 1) -> Lattice:
         """The candidates with their scores, up to pairs of labels."""
-        if not HAS_KERNELS or kernel == "numpy":
-            shown = evidence(self.rates, corpus, weights=self.weights, everything=False, kernel=kernel)
+        if not native():
+            shown = evidence(self.rates, corpus, weights=self.weights, everything=False)
             return shown.lattice(self.weights)
         around = self.rates.around
         kinds, kind_of = self._kinds(corpus, n_threads)

@@ -10,11 +10,8 @@ from itertools import accumulate, chain, pairwise
 
 import numpy as np
 
-from corate._native import HAS_KERNELS
+from corate._native import kernels, native
 from corate.text.corpus import Column, Corpus, letters_of
-
-if HAS_KERNELS:
-    from corate._native import kernels
 
 DOCSTART = "-DOCSTART-"  # not a word
 
@@ -37,9 +34,9 @@ def plain_columns(rows: list[str], width: int, separator: str) -> list[list[str]
 class PlainRows:
     """Rows of some columns, of which one may hold the labels, as they are read block by block."""
 
-    def __init__(self, width: int, separator: str, label: int | None, kernel: str | None = None) -> None:
+    def __init__(self, width: int, separator: str, label: int | None) -> None:
         self._width, self._separator, self._label = width, separator, label
-        self._native = HAS_KERNELS and kernel != "numpy"
+        self._native = native()
         self._clear()
 
     def _clear(self) -> None:
