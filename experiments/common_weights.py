@@ -7,6 +7,7 @@ alone (nothing is learned for single labels), and writes it to the package. It l
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,19 +18,21 @@ import terminal
 from corate.arrays import Float
 from corate.contexts.defaults import default_contexts
 from corate.counts.count import Events
-from corate.models.tagger import evidence as tagger_lattice
 from corate.models.tagger import fit as weights
-from corate.models.tagger.evidence import N_BUCKETS, PAIR, PRIOR, SINGLES, TRIPLE, Weights, share
+from corate.models.tagger import weights as shipped
+from corate.models.tagger.settings import SETTINGS
 from corate.models.tagger.tagger import _tables_of
-from corate.rates.lookup import Rates
+from corate.models.tagger.weights import SINGLES, Weights, share
+from corate.rates.rates import Rates
 from corate.text.corpus import Corpus
 from corate.text.tokens import as_corpus
 
-OUT = Path(tagger_lattice.__file__).parent / "data" / "common_weights.json"
+OUT = Path(shipped.__file__).parent / "common_weights.json"
 BROWN = ("1000/4000", "4000/1000", "17311/16312")
 PENALTY = 2e-3
 STEPS = 100
-MARGIN = 30.0  # nearly all candidates: nothing is known of the weights yet
+# Nearly all candidates: nothing is known of the weights yet.
+WIDE = replace(SETTINGS, fit_kind_margin=30.0, fit_path_margin=30.0)
 DIGITS = 3
 
 Case = tuple[Rates, list[weights.HeldOut]]
@@ -43,7 +46,6 @@ def main() -> None:
     brown, conll = corpora.brown(options.data), corpora.conll2002(options.data)
     parts = {f"Brown {name}": brown.splits[name].train for name in BROWN}
     parts["CoNLL-2002 Dutch"] = conll.splits[corpora.CONLL_SPLIT].train
-    weights.KIND_MARGIN = weights.FIT_MARGIN = MARGIN
     cases = []
     for name, part in parts.items():
         terminal.progress(f"{name}: counting …")
@@ -57,19 +59,22 @@ def _case(corpus: Corpus) -> Case:
     contexts = default_contexts(corpus)
     events = Events(corpus, _tables_of(contexts))
     rates = Rates(events.count(), contexts)
-    return rates, weights.folds_of(events, rates, _uniform(rates))
+    return rates, weights.held_out_parts(events, rates, _uniform(rates), settings=WIDE)
 
 
 def _uniform(rates: Rates) -> Weights:
     """Where the search begins: the same for every context."""
-    n_contexts, n_labels = len(rates.contexts), rates.n_labels
-    vector = np.zeros(
-        len(SINGLES) + len(rates.of_pairs.contexts) + n_contexts * N_BUCKETS + n_labels * (n_contexts + 1)
+    fixed = Weights.fixed(rates)
+    return replace(
+        fixed,
+        prior=SETTINGS.prior,
+        pair=SETTINGS.pair,
+        start=SETTINGS.pair,
+        end=SETTINGS.pair,
+        triple=SETTINGS.triple,
+        pairs=np.zeros_like(fixed.pairs),
+        contexts=np.full_like(fixed.contexts, share(rates)),
     )
-    vector[: len(SINGLES)] = PRIOR, PAIR, PAIR, PAIR, TRIPLE
-    first = len(SINGLES) + len(rates.of_pairs.contexts)
-    vector[first : first + n_contexts * N_BUCKETS] = share(rates)
-    return Weights.from_vector(vector, rates)
 
 
 def fit(cases: list[Case]) -> dict[str, object]:
@@ -97,7 +102,9 @@ def fit(cases: list[Case]) -> dict[str, object]:
     found = Weights.from_vector(np.concatenate([best.x, zeros]).round(DIGITS), rates)
     return {
         **{name: getattr(found, name) for name in SINGLES},
-        "pairs": {str(c): w for c, w in zip(rates.of_pairs.contexts, found.pairs.tolist(), strict=True)},
+        "pairs": {
+            str(c): w for c, w in zip(rates.groups.of_pairs.contexts, found.pairs.tolist(), strict=True)
+        },
         "contexts": {str(c): row for c, row in zip(rates.contexts, found.contexts.T.tolist(), strict=True)},
     }
 

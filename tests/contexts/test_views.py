@@ -58,10 +58,14 @@ def test_tokens_that_are_no_plain_strings(token: object) -> None:
 
 
 def test_values_are_added_to_a_vocabulary() -> None:
-    vocabulary = VocabularyIds(["a", "b"])
-    assert vocabulary.add(["", "b", "Σ", ""]).tolist() == [2, 1, 3, 2]
-    assert [vocabulary.get(value) for value in ("a", "Σ", "c")] == [0, 3, -1]
-    assert len(vocabulary) == 4
+    before = VocabularyIds(["a", "b"])
+    vocabulary, ids = before.plus(["", "b", "Σ"])
+    more, others = vocabulary.plus(["Σ", "c", "a"])
+    assert (ids.tolist(), others.tolist()) == ([2, 1, 3], [3, 4, 0])
+    for known, asked in ((before, [0, -1, -1]), (vocabulary, [0, 3, -1]), (more, [0, 3, 4])):
+        for kernel in KERNELS:
+            assert [by(kernel, known.get, value) for value in ("a", "Σ", "c")] == asked
+    assert (len(before), len(vocabulary), len(more)) == (2, 4, 5)
 
 
 def test_the_lower_case_of_usual_letters_is_one_letter() -> None:

@@ -24,13 +24,18 @@ from corate.lattice import decode
 from corate.lattice.lattice import Lattice
 from corate.lattice.narrow import keep, max_marginals
 from corate.models.tagger import fit as weights
-from corate.models.tagger.evidence import CONTEXTS, Weights, evidence, refine, share
+from corate.models.tagger.evidence import PairEvidence, Rows
 from corate.models.tagger.fit import HeldOut
-from corate.models.tagger.scorer import Scorer
+from corate.models.tagger.scorer import Scorer, evidence_of, narrowed
+from corate.models.tagger.settings import SETTINGS
 from corate.models.tagger.tagger import LABELS_ALONE
-from corate.rates.lookup import ALPHA, PAIR_COUNT, PRIOR_COUNT, Rates
+from corate.models.tagger.weights import Weights, share
+from corate.rates.rates import Rates
+from corate.rates.smoothed import SMOOTHING
 from corate.text.tokens import as_corpus
 from shared import by
+
+ALPHA, PRIOR_COUNT, PAIR_COUNT = SMOOTHING.alpha, SMOOTHING.prior_count, SMOOTHING.pair_count
 
 X, Y = load_sample()
 TEST, GOLD = load_sample("test")
@@ -92,7 +97,7 @@ def test_rates_by_hand() -> None:
     asked = as_corpus([["aa", "bb", "5"]])
     positions, labels = np.array([0, 2, 4, 6]), np.array([0, 1] * 3, np.int32)
     for kernel in ("native", "numpy"):
-        found, buckets = by(kernel, rates.log_rates, rates.alone, asked, positions, labels)
+        found, buckets = by(kernel, rates.log_rates, rates.groups.alone, asked, positions, labels)
         expected: list[list[tuple[list[float], list[float]] | None]]
         expected = [[(lower, prior), (word, lower)], [(lower, prior), None], [None, None]]
         for i, columns in enumerate(expected):
@@ -123,9 +128,11 @@ def test_rates_of_pairs_by_hand() -> None:
     """CR(y; y′), CR(y; START), and CR(y; y′ | f) of the word at the second label."""
     hand = ByHand()
     rates = rates_of(["word", "pair:word"], WORDS_BY_HAND, LABELS_BY_HAND)
-    assert np.exp(rates.pair).ravel() == pytest.approx([hand.rate(y, z) for y in "XY" for z in "XY"])
+    assert np.exp(rates.labels.pair).ravel() == pytest.approx([hand.rate(y, z) for y in "XY" for z in "XY"])
     first = {y: 3 * (y == "X") + (y == "Y") + PAIR_COUNT * 2 * hand.p[y] for y in "XY"}  # 2 = √4 sentences
-    assert np.exp(rates.start) == pytest.approx([first[y] / (4 + PAIR_COUNT * 2) / hand.p[y] for y in "XY"])
+    assert np.exp(rates.labels.start) == pytest.approx(
+        [first[y] / (4 + PAIR_COUNT * 2) / hand.p[y] for y in "XY"]
+    )
     at_word: dict[str, Counter[tuple[str, str]]] = {"aa": Counter(), "Ba": Counter()}
     for words, labels in zip(WORDS_BY_HAND, LABELS_BY_HAND, strict=True):
         for word, pair in zip(words[1:], pairwise(labels), strict=True):
@@ -136,7 +143,7 @@ def test_rates_of_pairs_by_hand() -> None:
         np.array([0, 2, 4, 6, 8]),
         np.array([0, 1] * 4, np.int32),
         np.zeros(8),
-        rates.pair,
+        rates.labels.pair,
         np.array([0, 0, 4, 8, 12]),
         np.zeros(12),
     )
@@ -165,7 +172,9 @@ def test_rates_of_triples_by_hand() -> None:
         n = sum(triples[y, z, other] for other in "XY")
         a = ALPHA * sum(triples[y, z, other] > 0 for other in "XY")
         rate = (triples[y, z, last] + a * after) / (n + a) / after if n else 1.0
-        found = rates.triple.rates(*(np.array(["XY".index(label)], np.int32) for label in (y, z, last)))
+        found = rates.labels.triple.rates(
+            *(np.array(["XY".index(label)], np.int32) for label in (y, z, last))
+        )
         assert found[0] == pytest.approx(math.log(rate))
 
 
@@ -175,10 +184,10 @@ def test_smoothed_probabilities_sum_to_one(fixed: Tagger) -> None:
     n = len(fixed.classes_)
     positions = np.arange(corpus.n_tokens + 1) * n
     labels = np.tile(np.arange(n, dtype=np.int32), corpus.n_tokens)
-    found, _ = rates.log_rates(rates.alone, corpus, positions, labels)
+    found, _ = rates.log_rates(rates.groups.alone, corpus, positions, labels)
     prob = np.exp(found)
-    for j, parent in enumerate(rates.alone.parents.tolist()):  # the chain rule, down to each context
-        prob[:, j] *= rates.prior[labels] if parent < 0 else prob[:, parent]
+    for j, parent in enumerate(rates.groups.alone.parents.tolist()):  # the chain rule, down to each context
+        prob[:, j] *= rates.labels.prior[labels] if parent < 0 else prob[:, parent]
     np.testing.assert_allclose(np.add.reduceat(prob, positions[:-1]), 1.0, atol=1e-5)
 
 
@@ -186,15 +195,15 @@ def test_rates_of_a_chain_multiply() -> None:
     """∏ CR(y; fⱼ | parent(fⱼ)) along a chain is CR(y; f) of its last context, counted by itself."""
     chain = ("shape", "tail1", "tail2", "word")
     rates = rates_of([*chain, "suffix3", "word-1", "word-1,word"], X[:60], Y[:60])
-    assert rates.parents == [-1, 0, 1, 2, -1, -1, 3]
-    assert share(rates) == CONTEXTS / 3
-    assert rates.n_below.tolist() == [5, 4, 3, 2, 1, 1, 1]
+    assert rates.groups.parents == [-1, 0, 1, 2, -1, -1, 3]
+    assert share(rates) == SETTINGS.contexts / 3
+    assert rates.groups.n_below.tolist() == [5, 4, 3, 2, 1, 1, 1]
     corpus = as_corpus(X[:20])
     n = rates.n_labels
     positions = np.arange(corpus.n_tokens + 1) * n
     labels = np.tile(np.arange(n, dtype=np.int32), corpus.n_tokens)
-    found, _ = rates.log_rates(rates.alone, corpus, positions, labels)
-    expected = rates.prior[labels]
+    found, _ = rates.log_rates(rates.groups.alone, corpus, positions, labels)
+    expected = rates.labels.prior[labels]
     flat = [
         (w, y) for words, own in zip(X[:60], Y[:60], strict=True) for w, y in zip(words, own, strict=True)
     ]
@@ -208,7 +217,7 @@ def test_rates_of_a_chain_multiply() -> None:
         a = np.array([ALPHA * len(seen[value]) for value in values])
         expected = (own + a * expected) / (np.array([sum(seen[value]) for value in values]) + a)
     product_of_rates = np.exp(found[:, : len(chain)].sum(axis=1))
-    np.testing.assert_allclose(product_of_rates, expected / rates.prior[labels], rtol=1e-4)
+    np.testing.assert_allclose(product_of_rates, expected / rates.labels.prior[labels], rtol=1e-4)
 
 
 # Fitting ---------------------------------------------------------------------------------------------
@@ -220,7 +229,7 @@ def folds_of(
     contexts = parse_all(names)
     events = Events(as_corpus(words, labels), [*LABELS_ALONE, *map(table_of, contexts)])
     rates = Rates(events.count(), contexts)
-    return rates, weights.folds_of(events, rates, Weights.fixed(rates))
+    return rates, weights.held_out_parts(events, rates, Weights.fixed(rates))
 
 
 def test_gradient_against_differences() -> None:
@@ -260,11 +269,13 @@ def test_folds_do_not_know_their_own_words() -> None:
     _, folds = folds_of(["word"], sentences, [["N", "D"]] * 8 + [["N", "N"]] * 12)
     assert sum(fold.n_tokens for fold in folds) == 40
     for k, fold in enumerate(folds):
-        assert fold.rows.buckets[:, 0].tolist()[::2] == [0] * (fold.n_tokens // 2)
-        assert set(fold.rows.buckets[:, 0].tolist()[1::2]) == {4}  # `the`, seen 16 times elsewhere
+        assert isinstance(fold.evidence.kinds, Rows)
+        buckets = fold.evidence.kinds.buckets[fold.evidence.kind_of, 0].tolist()
+        assert buckets[::2] == [0] * (fold.n_tokens // 2)
+        assert set(buckets[1::2]) == {4}  # `the`, seen 16 times elsewhere
         n_d = 4 if k < 2 else 8
-        prior = np.exp(fold.log_prior[fold.rows.labels == 0])
-        np.testing.assert_allclose(prior, (n_d + PRIOR_COUNT) / (32 + 2 * PRIOR_COUNT))
+        prior = fold.evidence.of_labels.prior[0]
+        assert prior == pytest.approx((n_d + PRIOR_COUNT) / (32 + 2 * PRIOR_COUNT))
 
 
 @pytest.mark.parametrize("contexts", [None, ["word", "lower", "col2", "word-1,word", "col2-1,word"]])
@@ -277,7 +288,8 @@ def test_what_is_known_of_words_is_kept(fitted: Tagger, contexts: list[str] | No
     for part in (tests[:5], tests, tests):
         corpus = tagger._corpus(part)
         lattice = scorer.lattice(corpus)
-        expected = evidence(tagger.rates(), corpus, weights=tagger.weights_, everything=False)
+        near = tagger.weights_, SETTINGS.kind_margin
+        expected = evidence_of(tagger.rates(), corpus, near=near, everything=False)
         assert_same(lattice, expected.lattice(tagger.weights_))
         in_numpy = by("numpy", scorer.lattice, corpus)
         assert lattice.labels.tolist() == in_numpy.labels.tolist()
@@ -319,8 +331,9 @@ def assert_reasons_add_up(tagger: Tagger, sentences: Sequence[Sequence[object]])
         explained = tagger.explain(tokens)
         total = sum(reason.score for token in explained for reason in token.reasons)
         corpus = tagger._corpus([tokens])
-        lattice = evidence(rates, corpus, everything=True).lattice(tagger.weights_)
-        refined = refine(lattice, rates, tagger.weights_, corpus, everything=True)
+        narrow, _ = narrowed(evidence_of(rates, corpus).lattice(tagger.weights_), SETTINGS.path_margin)
+        pairs = PairEvidence.of(rates, corpus, narrow, everything=True)
+        refined = pairs.weighed(tagger.weights_, narrow.scores)
         assert total == pytest.approx(decode.viterbi(refined).scores[0], abs=1e-4)
         assert [token.label for token in explained] == tagger.predict([tokens])[0]
 

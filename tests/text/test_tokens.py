@@ -21,7 +21,7 @@ from corate import Constraints, EmpiricalCRF, InputError, Tagger, load, load_sam
 from corate.contexts.defaults import WORDS
 from corate.counts.count import Events
 from corate.evaluation.evaluate import evaluate
-from corate.models.tagger.evidence import Weights
+from corate.models.tagger.weights import Weights
 from corate.text.sample import FOLDER
 from corate.text.tokens import as_corpus
 from shared import CHUNKING, as_counter, assert_one_line, rows_of

@@ -12,8 +12,91 @@ F64 = npt.NDArray[np.float64]
 
 class Tables:
     def __init__(self, ids: list[I32], counts: list[I64], bits: list[list[int]], /) -> None: ...
+    def plus(self, ids: list[I32], counts: list[I64], bits: list[list[int]], /) -> Tables: ...
     def rows(self, table: int, key: int, /) -> list[tuple[int, int]]: ...
-    def add(self, table: int, ids: I32, counts: I64, bits: list[int], /) -> None: ...
+
+class Contexts:
+    def __init__(
+        self, first_atom: I32, views: I32, offsets: I32, bits: I32, parents: I32, n_given: int, /
+    ) -> None: ...
+
+class Tokens:
+    def __init__(
+        self, first_id: I64, ids: I32, columns: I32, outside: I32, codes: I32, sentences: I64, /
+    ) -> None: ...
+
+class CandidateRule:
+    def __init__(
+        self,
+        ranked: I32,
+        likely: I32,
+        pool: int,
+        weight: float,
+        prior_weight: float,
+        margin: float,
+        enough: float,
+        /,
+    ) -> None: ...
+
+class LogRates:
+    def __init__(
+        self,
+        contexts: Contexts,
+        tables: Tables,
+        without: Tables | None,
+        prior: F64,
+        alpha: float,
+        bounds: list[int],
+        /,
+    ) -> None: ...
+    def __call__(
+        self,
+        tokens: Tokens,
+        positions: I64,
+        labels: I32,
+        given: F64,
+        sources: I64,
+        skip_single: bool,
+        n_threads: int,
+        /,
+    ) -> tuple[F32, I8]: ...
+    def candidates(
+        self,
+        tokens: Tokens,
+        rule: CandidateRule,
+        first_required: I64,
+        required: I32,
+        most: int,
+        n_threads: int,
+        /,
+    ) -> tuple[I32, I32, F64, F32, I8]: ...
+
+class PairRates:
+    def __init__(
+        self,
+        contexts: Contexts,
+        tables: Tables,
+        without: Tables | None,
+        prior: F64,
+        pair: F64,
+        alpha: float,
+        /,
+    ) -> None: ...
+    def __call__(
+        self,
+        tokens: Tokens,
+        positions: I64,
+        labels: I32,
+        edges: I64,
+        skip_single: bool,
+        n_threads: int,
+        /,
+    ) -> F64: ...
+
+class Rows:
+    def __init__(self, positions: I64, labels: I32, rates: F32, buckets: I8, /) -> None: ...
+    def weigh(self, by_bucket: F64, by_label: F64, scores: F64, /) -> None: ...
+    def unweigh(self, surplus: F64, by_bucket: F64, by_label: F64, /) -> None: ...
 
 class TripleRates:
     def __init__(
@@ -58,31 +141,6 @@ def insert_rows(
 ) -> None: ...
 def pack(columns: list[I32], bits: list[int], keys: I64, /) -> None: ...
 def unpack(keys: I64, bits: list[int], ids: I32, /) -> None: ...
-def candidates(*arrays: Any) -> None: ...  # see bind_rates.cpp
-def log_rates(*arrays: Any) -> None: ...  # see bind_rates.cpp
-def score_tokens(*arrays: Any) -> None: ...  # see bind_rates.cpp
-def pair_rates(*arrays: Any) -> None: ...  # see bind_rates.cpp
-def weigh(
-    rates: F32,
-    buckets: I8,
-    positions: I64,
-    labels: I32,
-    by_bucket: F64,
-    by_label: F64,
-    skip_single: bool,
-    scores: F64,
-    /,
-) -> None: ...
-def unweigh(
-    rates: F32,
-    buckets: I8,
-    positions: I64,
-    labels: I32,
-    surplus: F64,
-    by_bucket: F64,
-    by_label: F64,
-    /,
-) -> None: ...
 def chain_expectations(*arrays: Any) -> None: ...  # see bind_chains.cpp
 def max_marginals(
     sentences: I64,

@@ -50,14 +50,14 @@ inline Lattice view(In<int64_t> sentences, In<int64_t> positions, In<int32_t> la
 }
 
 // Each thread takes the next block of sentences. A sentence's result depends on the sentence alone.
-template <class Kernel, class Run> void for_each_sentence(int64_t n, int n_threads, Run run) {
+template <class Make, class Run> void for_each_sentence(int64_t n, int n_threads, Make make, Run run) {
     constexpr int64_t block = 16;
     std::atomic<int64_t> next{0};
     std::exception_ptr error;
     std::mutex guard;
     auto work = [&] {
         try {
-            Kernel kernel;
+            auto kernel = make();
             for (int64_t begin; (begin = next.fetch_add(block)) < n;)
                 for (int64_t s = begin; s < std::min(n, begin + block); ++s) run(kernel, s);
         } catch (...) {
@@ -75,6 +75,10 @@ template <class Kernel, class Run> void for_each_sentence(int64_t n, int n_threa
     work();
     for (auto &thread : threads) thread.join();
     if (error) std::rethrow_exception(error);
+}
+
+template <class Kernel, class Run> void for_each_sentence(int64_t n, int n_threads, Run run) {
+    for_each_sentence(n, n_threads, [] { return Kernel(); }, run);
 }
 
 void bind_chains(nb::module_ &m);

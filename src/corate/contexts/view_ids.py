@@ -8,9 +8,10 @@ around them, are left to Python: `contexts.Views`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import repeat
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,41 +48,77 @@ def letter_kinds(letters: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
     return kinds
 
 
-class VocabularyIds:
-    """A vocabulary, to look values up in: by the kernels, or in a dict where there are none."""
+class StringIds:
+    """Distinct strings, numbered as they come: by the kernels, or in a dict where there are none."""
 
     def __init__(self, values: Sequence[str]) -> None:
-        self._values = values
+        self.values = values
 
     @cached_property
     def native(self) -> kernels.Vocabulary:
-        return kernels.Vocabulary(*_end_to_end(self._values))
+        return kernels.Vocabulary(*_end_to_end(self.values))
 
     @cached_property
     def index(self) -> dict[str, int]:
-        return dict(zip(self._values, range(len(self._values)), strict=True))
+        return dict(zip(self.values, range(len(self.values)), strict=True))
+
+    def ids(self, values: Sequence[str]) -> Ids:
+        """The number of each value, −1 where it has none."""
+        if native():
+            letters, starts = _end_to_end(values)
+            return self.view_ids((letters, letters, letters, starts), (NATIVE["word"], 0))
+        return np.fromiter(map(self.index.get, values, repeat(-1)), np.int32, len(values))
+
+    def view_ids(self, words: SpelledWords, code: tuple[int, int]) -> Ids:
+        """The number of each word's view; for the kernels alone."""
+        ids = np.empty(len(words[-1]) - 1, np.int32)
+        self.native.ids(*words, *code, ids)
+        return ids
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies: what can be made anew is left out."""
+        return {"values": self.values}
+
+
+class VocabularyIds:
+    """A vocabulary, to look values up in. It never changes: `plus` makes another, sharing its strings."""
+
+    def __init__(self, values: Sequence[str]) -> None:
+        self._first, self._more = StringIds(values), StringIds(())
 
     def __len__(self) -> int:
-        return len(self.native if native() else self.index)
+        return len(self._first.values) + len(self._more.values)
 
     def get(self, value: str) -> int:
         """Its id, −1 where it has none."""
         return int(self.ids([value])[0])
 
     def ids(self, values: Sequence[str]) -> Ids:
-        ids = np.empty(len(values), np.int32)
-        if native():
-            letters, starts = _end_to_end(values)
-            self.native.ids(letters, letters, letters, starts, NATIVE["word"], 0, ids)
-        else:
-            ids[:] = np.fromiter(map(self.index.get, values, repeat(-1)), np.int32, len(values))
+        """The id of each value, −1 where it has none."""
+        return self._joined(lambda strings: strings.ids(values))
+
+    def view_ids(self, words: SpelledWords, code: tuple[int, int]) -> Ids:
+        """The id of each word's view; for the kernels alone."""
+        return self._joined(lambda strings: strings.view_ids(words, code))
+
+    def _joined(self, ids_in: Callable[[StringIds], Ids]) -> Ids:
+        ids = ids_in(self._first)
+        if len(self._more.values):
+            more = ids_in(self._more)
+            ids = np.where(more >= 0, more + np.int32(len(self._first.values)), ids)
         return ids
 
-    def add(self, values: Sequence[str]) -> Ids:
-        """Ids of values, of which new ones get those behind the others; for the kernels alone."""
-        ids = np.empty(len(values), np.int32)
-        self.native.add(*_end_to_end(values), ids)
-        return ids
+    def plus(self, values: Sequence[str]) -> tuple[VocabularyIds, Ids]:
+        """The vocabulary with these, of which new ones get ids behind the others; and the ids of all."""
+        ids = self.ids(values)
+        new = np.flatnonzero(ids < 0)
+        if not len(new):
+            return self, ids
+        ids[new] = np.arange(len(self), len(self) + len(new), dtype=np.int32)
+        made = VocabularyIds.__new__(VocabularyIds)
+        made._first = self._first
+        made._more = StringIds([*self._more.values, *(values[k] for k in new.tolist())])
+        return made, ids
 
 
 class WordViews:
@@ -96,9 +133,7 @@ class WordViews:
         code = _code(name)
         if not native() or code is None or self._spelling is None:
             return vocabulary.ids(self._views(name))
-        ids = np.empty(len(self.words), np.int32)
-        vocabulary.native.ids(*self._spelling, *code, ids)
-        return ids
+        return vocabulary.view_ids(self._spelling, code)
 
     def distinct(self, name: str) -> tuple[list[str], Ids]:
         """The different values of a view, sorted, and which one each word has."""
@@ -106,7 +141,7 @@ class WordViews:
         if code is None or spelling is None or not len(self.words):
             values = self._views(name)
             vocabulary = sorted({*values})
-            index = VocabularyIds(vocabulary).index
+            index = StringIds(vocabulary).index
             return vocabulary, np.fromiter(map(index.__getitem__, values), np.int32, len(values))
         ids = np.empty(len(self.words), np.int32)
         text = kernels.distinct_views(*spelling, *code, ids)

@@ -1,15 +1,15 @@
 """Fitted weights: some thousand numbers, chosen on parts of the training data that their counts do not know.
 
-Each fold is a contiguous part of the training data (in running text a name repeats within its document), all
-of it or some 20,000 tokens; its counts are subtracted from the total, not recounted. What is left scores the
-fold; the conditional likelihood of its labels (forward–backward over the lattice of candidates) is maximised
-by L-BFGS, with a penalty on the distance from the fixed weights. The cost does not grow with the corpus.
+Each part is contiguous (in running text a name repeats within its document), all of a fold or some 20,000
+tokens of it; its counts are subtracted from the total, not recounted. What is left scores the part; the
+conditional likelihood of its labels (forward–backward over the lattice of candidates) is maximised by L-BFGS,
+with a penalty on the distance from the fixed weights. The cost does not grow with the corpus.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
@@ -17,123 +17,69 @@ import numpy as np
 from corate.arrays import Float, Int, owners
 from corate.counts.count import Events
 from corate.lattice import decode
-from corate.lattice.lattice import Lattice, end_candidates
-from corate.lattice.narrow import keep, max_marginals
-from corate.lattice.triple_blocks import edge_ends, triple_ends, triple_offsets
-from corate.models.tagger.evidence import MOST_VALUES, SINGLES, Rows, Weights, evidence, triple_rates
-from corate.rates.lookup import Rates
+from corate.lattice.lattice import Lattice
+from corate.lattice.triple_blocks import edge_ends, triple_ends
+from corate.models.tagger.evidence import Evidence, PairEvidence
+from corate.models.tagger.scorer import evidence_of, narrowed
+from corate.models.tagger.settings import SETTINGS, Settings
+from corate.models.tagger.weights import SINGLES, Weights
+from corate.rates.rates import Rates
 from corate.text.corpus import UNLABELLED, Corpus
 
 Progress = Callable[[float], object]  # told which part of the work is done
 
-N_FOLDS = 5
-SAMPLE_TOKENS = 100_000  # over all folds
-STEPS = 30
-KIND_MARGIN = 9.0  # candidates of a kind of token this far below its best one, under the fixed weights, and
-FIT_MARGIN = 7.0  # those whose best sequence is this far below the best one, are left out
-# Penalty, in units of the mean log-likelihood of a token, on λ and τ, and on what is learned for each label.
-SINGLE_PENALTY, PENALTY, LABEL_PENALTY = 1e-1, 1e-2, 1e-3
-
 
 @dataclass(frozen=True)
 class HeldOut:
-    """A lattice of the second order without its scores, and what they are made of."""
+    """What a part of the training data shows to the counts of the rest, and its right labels."""
 
-    lattice: Lattice
-    rows: Rows
-    gold: Int  # the right candidate of each position
-    log_prior: Float  # of each candidate
-    start: Float  # log CR(y; START) at the candidates of first positions, else 0
-    end: Float
-    pair: Float  # log CR(y; y′) of each edge
-    pairs: Float  # edges × pair contexts
-    triple: Float  # log CR(y; y″ | y′) of each triple
-    gold_pair: float  # the sums over the right labels
-    gold_pairs: Float
-    gold_triple: float
+    evidence: Evidence
+    pairs: PairEvidence
+    gold: Int  # the right candidate of each position,
+    gold_edges: Int  # and the edges
+    gold_triples: Int  # and triples between them
 
     @property
     def n_tokens(self) -> int:
         return len(self.gold)
 
     def weighed(self, weights: Weights) -> Lattice:
-        scores = weights.prior * self.log_prior + weights.labels[self.rows.labels]
-        scores += weights.start * self.start + weights.end * self.end
-        self.rows.weigh(weights.contexts, weights.contexts_by_label, scores, skip_single=True)
-        return replace(
-            self.lattice,
-            scores=scores,
-            edge_scores=weights.pair * self.pair + self.pairs @ weights.pairs,
-            triple_scores=weights.triple * self.triple,
-        )
+        return self.pairs.weighed(weights, self.evidence.scores(weights))
 
 
-def fit(events: Events, rates: Rates, n_threads: int = 1, progress: Progress | None = None) -> Weights:
+def fit(
+    events: Events,
+    rates: Rates,
+    n_threads: int = 1,
+    progress: Progress | None = None,
+    settings: Settings = SETTINGS,
+) -> Weights:
     """Weights for the rates of these events; the fixed ones where there is too little to hold out."""
-    start = Weights.fixed(rates)
-    folds = folds_of(events, rates, start, n_threads) if events.corpus.n_sentences >= 2 * N_FOLDS else []
-    return _maximise(folds, start, rates, n_threads, progress) if folds else start
+    start = Weights.fixed(rates, settings)
+    enough = events.corpus.n_sentences >= 2 * settings.n_folds
+    parts = held_out_parts(events, rates, start, n_threads, settings) if enough else []
+    return _maximise(parts, start, n_threads, progress, settings) if parts else start
 
 
-def folds_of(events: Events, rates: Rates, start: Weights, n_threads: int = 1) -> list[HeldOut]:
+def held_out_parts(
+    events: Events, rates: Rates, start: Weights, n_threads: int = 1, settings: Settings = SETTINGS
+) -> list[HeldOut]:
     """Parts of the corpus, each seen by the counts of the rest."""
-    corpus = events.corpus
-    folds = []
-    for k in range(N_FOLDS):
-        begin, end = (corpus.n_tokens * step // N_FOLDS for step in (k, k + 1))
-        end = min(end, begin + min(SAMPLE_TOKENS // N_FOLDS, MOST_VALUES // len(rates.contexts)))
-        first, last = np.searchsorted(corpus.offsets, [begin, end]).tolist()
-        if first < last and (fold := _held_out(events, rates, first, last, start, n_threads)) is not None:
-            folds.append(fold)
-    return folds
-
-
-def _held_out(
-    events: Events, rates: Rates, first: int, last: int, start: Weights, n_threads: int
-) -> HeldOut | None:
-    """Sentences first … last − 1; those with a token that has no label teach no weights."""
-    sample = _labelled(events.corpus.select(first, last))
-    if sample is None or sample.labels is None:
-        return None
-    others = Rates(rates.counts, rates.templates, events.count(first, last), rates)
-    gold = sample.labels.encode(rates.counts.labels)
-    shown = evidence(others, sample, n_threads, gold, start, KIND_MARGIN, everything=False)
-    lattice = shown.lattice(start)
-    is_gold = lattice.labels == gold[owners(lattice.positions)]
-    kept = is_gold | (max_marginals(lattice, n_threads) >= -FIT_MARGIN)
-    lattice = keep(lattice, kept)
-    lattice = replace(lattice, triples=triple_offsets(lattice))
-    assert lattice.triples is not None
-    labels = lattice.labels
-    right = np.flatnonzero(labels == gold[owners(lattice.positions)])
-    left = np.flatnonzero(~sample.begins()[1:])
-    triple = triple_rates(lattice, lattice.triples, others.triple, n_threads)
-    ends = triple_ends(lattice, lattice.triples)
-    pairs = others.pair_rates(sample, lattice.positions, labels, lattice.edges, True, n_threads)
-    is_right = np.zeros(len(labels), bool)
-    is_right[right] = True
-    edge_left, edge_right, _ = edge_ends(lattice.sentences, lattice.positions)
-    starts, stops = np.zeros(len(labels)), np.zeros(len(labels))
-    at_start, at_end = end_candidates(lattice.sentences, lattice.positions)
-    starts[at_start], stops[at_end] = others.start[labels[at_start]], others.end[labels[at_end]]
-    return HeldOut(
-        lattice,
-        shown.rows(kept),
-        right,
-        others.log_prior[labels],
-        starts,
-        stops,
-        others.pair[labels[edge_left], labels[edge_right]],
-        pairs,
-        triple,
-        float(others.pair[gold[left], gold[left + 1]].sum()),
-        pairs[is_right[edge_left] & is_right[edge_right]].sum(axis=0),
-        float(triple[np.all([is_right[end] for end in ends], axis=0)].sum()),
-    )
+    corpus, n_folds = events.corpus, settings.n_folds
+    most = min(settings.sample_tokens // n_folds, settings.most_values // len(rates.contexts))
+    parts = []
+    for k in range(n_folds):
+        begin, end = (corpus.n_tokens * step // n_folds for step in (k, k + 1))
+        first, last = np.searchsorted(corpus.offsets, [begin, min(end, begin + most)]).tolist()
+        sample = _labelled(corpus.select(first, last)) if first < last else None
+        if sample is not None:
+            others = rates.without(events.count(first, last))
+            parts.append(_held_out(sample, others, start, n_threads, settings))
+    return parts
 
 
 def _labelled(corpus: Corpus) -> Corpus | None:
-    """The sentences that are labelled throughout."""
+    """The sentences that are labelled throughout: others teach no weights."""
     assert corpus.labels is not None
     if UNLABELLED not in corpus.labels.values:
         return corpus
@@ -142,18 +88,35 @@ def _labelled(corpus: Corpus) -> Corpus | None:
     return corpus.take(whole) if whole.any() else None
 
 
+def _held_out(sample: Corpus, rates: Rates, start: Weights, n_threads: int, settings: Settings) -> HeldOut:
+    assert sample.labels is not None
+    gold = sample.labels.encode(rates.counts.labels)
+    near = start, settings.fit_kind_margin
+    shown = evidence_of(rates, sample, n_threads, gold, near, False, settings)
+    lattice = shown.lattice(start)
+    is_gold = lattice.labels == gold[owners(lattice.positions)]
+    narrow, kept = narrowed(lattice, settings.fit_path_margin, n_threads, is_gold)
+    pairs = PairEvidence.of(rates, sample, narrow, n_threads)
+    x, right = pairs.lattice, is_gold[kept]
+    assert x.triples is not None
+    left_end, right_end, _ = edge_ends(x.sentences, x.positions)
+    triple = np.all([right[end] for end in triple_ends(x, x.triples)], axis=0)
+    edge = right[left_end] & right[right_end]
+    return HeldOut(shown.keep(kept), pairs, *map(np.flatnonzero, (right, edge, triple)))
+
+
 def _maximise(
-    folds: list[HeldOut], start: Weights, rates: Rates, n_threads: int, progress: Progress | None
+    parts: list[HeldOut], start: Weights, n_threads: int, progress: Progress | None, settings: Settings
 ) -> Weights:
     from scipy.optimize import minimize
 
     middle = start.vector()
-    penalty = np.full(len(middle), LABEL_PENALTY)
-    penalty[: len(middle) - start.labels.size - start.contexts_by_label.size] = PENALTY
-    penalty[: len(SINGLES)] = SINGLE_PENALTY
+    penalty = np.full(len(middle), settings.label_penalty)
+    penalty[: len(middle) - start.labels.size - start.contexts_by_label.size] = settings.context_penalty
+    penalty[: len(SINGLES)] = settings.single_penalty
 
     def objective(vector: Float) -> tuple[float, Float]:
-        value, gradient = mean_loss(folds, Weights.from_vector(vector, rates), n_threads)
+        value, gradient = mean_loss(parts, start.like(vector), n_threads)
         away = vector - middle
         return value + float((penalty * away**2).sum()), gradient + 2 * penalty * away
 
@@ -164,41 +127,29 @@ def _maximise(
         jac=True,
         method="L-BFGS-B",
         bounds=start.bounds(),
-        options={"maxiter": STEPS},
-        callback=None if progress is None else lambda _: progress(next(steps) / STEPS),
+        options={"maxiter": settings.steps},
+        callback=None if progress is None else lambda _: progress(next(steps) / settings.steps),
     )
-    return Weights.from_vector(np.asarray(best.x), rates)
+    return start.like(np.asarray(best.x))
 
 
-def mean_loss(folds: Sequence[HeldOut], weights: Weights, n_threads: int = 1) -> tuple[float, Float]:
+def mean_loss(parts: Sequence[HeldOut], weights: Weights, n_threads: int = 1) -> tuple[float, Float]:
     """−log P(gold) of a token, and its gradient in the weights' vector."""
-    n_tokens = sum(fold.n_tokens for fold in folds)
-    losses = [_loss(fold, weights, n_threads) for fold in folds]
-    return sum(loss for loss, _ in losses) / n_tokens, np.sum(
-        [slope for _, slope in losses], axis=0
-    ) / n_tokens
+    n_tokens = sum(part.n_tokens for part in parts)
+    losses, slopes = zip(*(_loss(part, weights, n_threads) for part in parts), strict=True)
+    return sum(losses) / n_tokens, np.sum(slopes, axis=0) / n_tokens
 
 
-def _loss(fold: HeldOut, weights: Weights, n_threads: int) -> tuple[float, Float]:
+def _loss(part: HeldOut, weights: Weights, n_threads: int) -> tuple[float, Float]:
     """−log P(gold) and its gradient: expected minus observed evidence."""
-    lattice = fold.weighed(weights)
-    found = decode.posteriors(lattice, n_threads)
-    observed = lattice.scores[fold.gold].sum()
-    observed += weights.pair * fold.gold_pair + fold.gold_pairs @ weights.pairs
-    observed += weights.triple * fold.gold_triple
-    surplus = found.probabilities
-    surplus[fold.gold] -= 1.0
-    n_labels = len(weights.labels)
-    by_bucket, by_label = fold.rows.unweigh(surplus, n_labels)
-    gradient = Weights(
-        float(surplus @ fold.log_prior),
-        float(found.edges @ fold.pair - fold.gold_pair),
-        float(surplus @ fold.start),
-        float(surplus @ fold.end),
-        float(found.triples @ fold.triple - fold.gold_triple),
-        found.edges @ fold.pairs - fold.gold_pairs,
-        by_bucket,
-        np.bincount(fold.rows.labels, weights=surplus, minlength=n_labels).astype(np.float64),
-        by_label,
-    )
+    x = part.weighed(weights)
+    assert x.triple_scores is not None
+    found = decode.posteriors(x, n_threads)
+    observed = x.scores[part.gold].sum() + x.edge_scores[part.gold_edges].sum()
+    observed += x.triple_scores[part.gold_triples].sum()
+    found.probabilities[part.gold] -= 1.0
+    found.edges[part.gold_edges] -= 1.0
+    found.triples[part.gold_triples] -= 1.0
+    gradient = part.evidence.gradient(found.probabilities, weights)
+    gradient = part.pairs.gradient(found.edges, found.triples, gradient)
     return float(found.log_z.sum() - observed), gradient.vector()

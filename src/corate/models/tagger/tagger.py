@@ -19,15 +19,17 @@ from corate.lattice.lattice import Lattice
 from corate.models.counted import Arrays, CountedModel, Learned, WordEntry, check_counts
 from corate.models.explanation import Explanation
 from corate.models.tagger import fit as fitting
-from corate.models.tagger.evidence import MOST_VALUES, Weights, candidates, mean_weights, refine
+from corate.models.tagger.candidates import candidates
 from corate.models.tagger.explain import explain
 from corate.models.tagger.scorer import Scorer
-from corate.rates.lookup import Rates, check_size
+from corate.models.tagger.settings import SETTINGS
+from corate.models.tagger.weights import MOST_WEIGHT, Weights, mean_weights
+from corate.rates.groups import key_bits
+from corate.rates.rates import Rates
 from corate.text.corpus import Corpus
 from corate.text.tokens import as_corpus
 
 WEIGHTS = ("fitted", "fixed")
-MOST_WEIGHT = 1000  # of an exponent; those of a fit are below 10
 NOTHING = "\U0010ffff"  # a value that no column has: not a character
 LABELS_ALONE = (LABEL, FIRST_LABEL, LAST_LABEL, LABEL_PAIR, LABEL_TRIPLE)
 
@@ -136,14 +138,13 @@ class Tagger(CountedModel):
         if counts.labels != self.classes_:
             self.weights_ = self.weights_.relabelled(self.classes_, counts.labels)
             self.classes_ = list(counts.labels)
-        # Rates that a copy has taken elsewhere, or that could not follow, are of no more use.
-        rates, before, self._rates, self.counts_ = self._rates, self.counts_, None, counts
-        if rates is not None and changed is not None and rates.counts is before:
-            self._rates = rates if rates.follow(counts, changed, sign) else None
+        known = self._rates if changed is not None else None
+        rates = None if known is None or changed is None else known.plus(counts, changed, sign)
+        self._rates, self.counts_ = rates, counts
 
     def _check_counts(self, counts: Counts) -> None:
         super()._check_counts(counts)
-        check_size(counts, self._contexts)
+        key_bits(counts, self._contexts)
 
     # On disk -----------------------------------------------------------------------------------------
 
@@ -179,28 +180,28 @@ class Tagger(CountedModel):
     def rates(self) -> Rates:
         """Smoothed rates, derived from the counts."""
         self._check_fitted()
-        if self._rates is None or self._rates.counts is not self.counts_:  # a copy may have gone on with them
+        if self._rates is None:
             self._rates = Rates(self.counts_, self._contexts)
         return self._rates
+
+    def _scorer(self) -> Scorer:
+        """Made anew where rates or weights are new."""
+        rates, weights, kept = self.rates(), self.weights_, self.__dict__.get("_last_scorer")
+        if kept is None or kept.rates is not rates or kept.weights is not weights:
+            kept = self._last_scorer = Scorer(rates, weights)
+        return kept
 
     def _lattice(self, corpus: Corpus) -> Lattice:
         return self._scorer().lattice(corpus, self._n_threads())
 
-    def _scorer(self) -> Scorer:
-        """Made anew where rates or weights are new."""
-        rates, kept = self.rates(), self.__dict__.get("_last_scorer")
-        if kept is None or not kept.is_of(rates, self.weights_):
-            kept = self._last_scorer = Scorer(rates, self.weights_)
-        return kept
-
     def _refine(self, lattice: Lattice, corpus: Corpus) -> Lattice:
-        return refine(lattice, self.rates(), self.weights_, corpus, self._n_threads())
+        return self._scorer().refined(lattice, corpus, self._n_threads())
 
     def _batch_tokens(self) -> int:
-        return min(super()._batch_tokens(), max(1, MOST_VALUES // len(self._contexts)))
+        return min(super()._batch_tokens(), max(1, SETTINGS.most_values // len(self._contexts)))
 
     def label_log_rates(self) -> Float:
-        return self.rates().pair
+        return self.rates().labels.pair
 
     def word_entries(self, word: str) -> list[WordEntry]:
         """P(y | f), smoothed, of the most specific view of the word that training saw."""
@@ -214,16 +215,18 @@ class Tagger(CountedModel):
         table = self.counts_.tables[WORD_LABEL]
         known = table.field(0) == place_of(word, self.counts_.vocabularies["word"])
         times = dict(zip(table.field(1)[known].tolist(), table.n[known].tolist(), strict=True))
-        probabilities = rates.prior[rows.labels] if nearest is None else prob[:, nearest]
+        probabilities = rates.labels.prior[rows.labels] if nearest is None else prob[:, nearest]
         entries = [
-            WordEntry(self.classes_[y], times.get(y, 0) if times else None, p, p / float(rates.prior[y]))
+            WordEntry(
+                self.classes_[y], times.get(y, 0) if times else None, p, p / float(rates.labels.prior[y])
+            )
             for y, p in zip(rows.labels.tolist(), probabilities.tolist(), strict=True)
         ]
         return sorted(entries, key=lambda entry: -entry.probability)
 
     def explain(self, tokens: Sequence[Any]) -> list[Explanation]:
         """For every token of a sentence, the counts that made its label win, strongest first."""
-        return explain(self.rates(), self.weights_, self._corpus([tokens]), self.classes_)
+        return explain(self._scorer(), self._corpus([tokens]), self.classes_)
 
     def _check_params(self) -> None:
         if self.weights not in WEIGHTS:

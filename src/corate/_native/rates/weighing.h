@@ -1,4 +1,4 @@
-// Rates under weights, and the gradient in the weights; `Rows` of tagger_lattice.py holds the NumPy twins.
+// Rates under weights, and the gradient in the weights; `Rows` of models/tagger/evidence.py holds the NumPy twins.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +15,10 @@ struct Weighing {
     const int32_t *labels;
     int64_t n_positions, n_contexts;
 
-    // score(c) += Σⱼ (λ[b, j] + δ[y, j]) · rate(c, j); perhaps not where a position has one candidate only.
-    void weigh(const double *by_bucket, const double *by_label, bool skip_single, double *scores) const {
+    // score(c) += Σⱼ (λ[b, j] + δ[y, j]) · rate(c, j).
+    void weigh(const double *by_bucket, const double *by_label, double *scores) const {
         std::vector<double> here(n_contexts);
         for (int64_t i = 0; i < n_positions; ++i) {
-            if (skip_single && positions[i + 1] - positions[i] == 1) continue;
             for (int64_t j = 0; j < n_contexts; ++j)
                 here[j] = by_bucket[buckets[i * n_contexts + j] * n_contexts + j];
             for (int64_t c = positions[i]; c < positions[i + 1]; ++c) {

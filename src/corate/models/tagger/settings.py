@@ -1,0 +1,47 @@
+"""Settings: every number of the Tagger that was chosen, in one place. Scores and margins are in nats.
+
+All were chosen on held-out sentences (Brown's first 1,000, CoNLL-2002 Dutch testa), never on test files;
+docs/findings.md has what each brought, experiments/common_weights.py the common weights beside them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from corate.rates.smoothed import SMOOTHING, Smoothing
+
+
+@dataclass(frozen=True)
+class Settings:
+    smoothing: Smoothing = SMOOTHING
+
+    # Candidates of a kind of token: labels are taken from its contexts, the most specific one first …
+    pool: int = 16  # until there are so many,
+    enough: float = 1e-3  # or P(y | f) leaves no more than this to further ones;
+    n_candidates: int = 8  # the best of them stay,
+    pool_margin: float = 14.0  # if they are within this of the best one under equal weights,
+    kind_margin: float = 6.0  # and, in tagging, within this under the model's own.
+    path_margin: float = 7.0  # Candidates whose best sequence is this far below the best one are left out.
+
+    # Weights of contexts that have none of their own (model.md §2).
+    prior: float = 0.85  # λ₀
+    contexts: float = 3.2  # Σ λ over contexts without a parent
+    pair: float = 0.6  # τ, also of start and end
+    triple: float = 0.3  # τ₂
+
+    # The fit.
+    n_folds: int = 5
+    sample_tokens: int = 100_000  # over all folds
+    steps: int = 30
+    fit_kind_margin: float = 9.0  # as kind_margin, under the fixed weights
+    fit_path_margin: float = 7.0
+    # Penalties, in units of the mean log-likelihood of a token: on λ₀, τ, …; on λ; on β and δ.
+    single_penalty: float = 1e-1
+    context_penalty: float = 1e-2
+    label_penalty: float = 1e-3
+
+    # Tokens × contexts that are looked at together: with hundreds of features, fewer tokens.
+    most_values: int = 2_500_000
+
+
+SETTINGS = Settings()

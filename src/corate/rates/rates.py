@@ -1,0 +1,188 @@
+"""Rates: what counts say of labels, at the tokens of sentences; formulas: smoothed.py, look-up: lookup.py.
+
+A context that lies wholly beyond the sentence says nothing: the start and the end have rates of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from corate._native import kernels, native
+from corate.arrays import Float, Ids, Int
+from corate.contexts.template import Context
+from corate.counts.counts import Counts
+from corate.counts.names import table_of
+from corate.rates import reference
+from corate.rates.groups import Group, Groups
+from corate.rates.lookup import ContextTables, Index, TokenIds, vocabularies_of
+from corate.rates.smoothed import SMOOTHING, LabelRates, Smoothing
+from corate.text.corpus import Corpus
+
+Buckets = npt.NDArray[np.int8]
+Values = npt.NDArray[np.float32]  # rates of contexts: there are many of them
+
+NOT_GIVEN = np.empty((0, 0)), np.empty(0, np.int64)
+
+
+class Rates:
+    """Smoothed rates of labels with contexts, with each other, and with the ends of sentences."""
+
+    def __init__(self, counts: Counts, contexts: Sequence[Context], smoothing: Smoothing = SMOOTHING) -> None:
+        self._set(counts, list(contexts), smoothing, Groups.of(counts, contexts))
+
+    def _set(
+        self,
+        counts: Counts,
+        templates: list[Context],
+        smoothing: Smoothing,
+        groups: Groups,
+        index: Index | None = None,
+        left_out: Counts | None = None,
+        n_changed: int = 0,
+    ) -> None:
+        self.counts, self.templates, self.smoothing, self.groups = counts, templates, smoothing, groups
+        self.n_labels = len(counts.labels)
+        self.labels = LabelRates(counts, left_out, smoothing)
+        self._index_made, self._left_out, self._n_changed = index, left_out, n_changed
+
+    @property
+    def contexts(self) -> list[Context]:
+        return self.groups.contexts
+
+    def without(self, part: Counts) -> Rates:
+        """Rates of the same counts without some, which are under the same ids."""
+        if not native():
+            return Rates(self.counts.without(part), self.templates, self.smoothing)
+        made = Rates.__new__(Rates)
+        made._set(self.counts, self.templates, self.smoothing, self.groups, self._index, part)
+        return made
+
+    def plus(self, counts: Counts, changed: Counts, sign: int) -> Rates | None:
+        """Rates of counts that differ from these by those that were added (sign 1) or taken away (−1).
+
+        Only what they touch is looked at. None where that is not worth it, or not possible: labels have
+        changed, or there is too much that is new.
+        """
+        n_changed = self._n_changed + changed.n_events
+        if not native() or counts.labels != self.counts.labels or 2 * n_changed > counts.n_events:
+            return None
+        index = self._index.plus(changed, sign)
+        if index is None:
+            return None
+        made = Rates.__new__(Rates)
+        made._set(counts, self.templates, self.smoothing, self.groups, index, None, n_changed)
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies: what can be made anew is left out."""
+        counts = self.counts if self._left_out is None else self.counts.without(self._left_out)
+        return {"counts": counts, "contexts": self.templates, "smoothing": self.smoothing}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    # Look-up -----------------------------------------------------------------------------------------
+
+    @property
+    def _index(self) -> Index:
+        if self._index_made is None:
+            self._index_made = Index.of(self.counts, self.groups)
+        return self._index_made
+
+    @cached_property
+    def _tokens(self) -> TokenIds:
+        """For NumPy, which looks at the counts themselves."""
+        return TokenIds(vocabularies_of(self.counts))
+
+    @property
+    def tokens(self) -> TokenIds:
+        return self._index.tokens if native() else self._tokens
+
+    @cached_property
+    def _left_out_tables(self) -> dict[Group, kernels.Tables]:
+        return {} if self._left_out is None else self._index.minus(self._left_out)
+
+    def native_tokens(self, group: Group, corpus: Corpus) -> kernels.Tokens:
+        return kernels.Tokens(*self.tokens.arrays(group, corpus), corpus.offsets)
+
+    @cached_property
+    def _native_rates(self) -> dict[Group, kernels.LogRates]:
+        return {}
+
+    def native_rates(self, group: Group) -> kernels.LogRates:
+        """The kernel that knows the rates of a group's contexts."""
+        if group not in self._native_rates:
+            tables = self._index[group], self._left_out_tables.get(group)
+            prior, alpha, bounds = self.labels.prior, self.smoothing.alpha, list(self.smoothing.bounds)
+            self._native_rates[group] = kernels.LogRates(group.native, *tables, prior, alpha, bounds)
+        return self._native_rates[group]
+
+    @cached_property
+    def _native_pair_rates(self) -> kernels.PairRates:
+        group = self.groups.of_pairs
+        tables = self._index[group], self._left_out_tables.get(group)
+        return kernels.PairRates(
+            group.native, *tables, self.labels.prior, self.labels.pair, self.smoothing.alpha
+        )
+
+    def tables(self, group: Group) -> ContextTables:
+        """The tables that NumPy looks values up in, with what is left out left out."""
+        counts = self.counts if self._left_out is None else self.counts.without(self._left_out)
+        return ContextTables(group, counts)
+
+    def seen_with(self, group: Group, j: int, query: int) -> dict[int, int]:
+        """How often each label was seen with a value of a context; {} for one that was never seen."""
+        return dict(self._index[group].rows(j, query)) if native() else self.tables(group).rows(j, query)
+
+    @cached_property
+    def n_values(self) -> Int:
+        """How many values of each context of the token alone training saw."""
+        tables = (self.counts.tables[table_of(context)] for context in self.groups.alone.contexts)
+        return np.array([table.n_values for table in tables], np.int64)
+
+    # Rates -------------------------------------------------------------------------------------------
+
+    def log_rates(
+        self,
+        group: Group,
+        corpus: Corpus,
+        positions: Int,
+        labels: Ids,
+        given: tuple[Float, Int] = NOT_GIVEN,
+        skip_single: bool = False,
+        n_threads: int = 1,
+    ) -> tuple[Values, Buckets]:
+        """candidates × contexts: log CR(y; f | parent(f)); positions × contexts: the bucket of #(f).
+
+        `given` are rows of P(y | f) for the contexts that are computed elsewhere, and the row of each
+        candidate. With `skip_single` positions that have one candidate get zeros."""
+        if native():
+            tokens, rates = self.native_tokens(group, corpus), self.native_rates(group)
+            return rates(tokens, positions, labels, *given, skip_single, n_threads)
+        return reference.log_rates(self, group, corpus, positions, labels, given, skip_single)
+
+    def pair_rates(
+        self,
+        corpus: Corpus,
+        positions: Int,
+        labels: Ids,
+        edges: Int,
+        skip_single: bool = False,
+        n_threads: int = 1,
+    ) -> Float:
+        """edges × pair contexts: log CR(y; y′ | f) − log CR(y; y′).
+
+        `edges[i]:edges[i + 1]` is the block of the edge into position i, left candidates × right ones. With
+        `skip_single` edges without a rival get zeros."""
+        group = self.groups.of_pairs
+        if not group.contexts:
+            return np.zeros((int(edges[-1]), 0))
+        if native():
+            tokens = self.native_tokens(group, corpus)
+            return self._native_pair_rates(tokens, positions, labels, edges, skip_single, n_threads)
+        return reference.pair_rates(self, corpus, positions, labels, edges, skip_single)
