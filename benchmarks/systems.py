@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from children import ONE_THREAD, CapError, Finished, run
 from corate import CorateError
+from lab.children import ONE_THREAD, CapError, Finished, run
 
-HERE = Path(__file__).resolve().parent
 PYTHON = sys.executable
 CORATE = Path(sys.executable).with_name("corate")
 
@@ -24,6 +23,11 @@ TRAINING = "training"
 
 Command = list[str | Path]
 Figures = dict[str, float]
+
+
+def module(name: str, *arguments: str | Path) -> Command:
+    """A module of this package as a child."""
+    return [PYTHON, "-m", f"benchmarks.{name}", *arguments]
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class System:
         return command if most is None else [*command, "--most", str(most)]
 
     def child(self, action: str, *paths: Path) -> Command:
-        return [PYTHON, HERE / "taggers.py", action, "corate" if self.kind else self.name, *paths]
+        return [*module("taggers", action), "corate" if self.kind else self.name, *paths]
 
 
 OURS = "corate.cli, corate.empirical, corate.formats"
@@ -62,28 +66,17 @@ PEERS = {system.name: system for system in (TNT, PERCEPTRON, RICH, LAFFERTY)}
 SYSTEMS = {system.name: system for system in (*CORATES, *PEERS.values())}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Files:
     """A split on disk."""
 
     folder: Path
     sizes: dict[str, int]
 
-    @property
-    def train(self) -> Path:
-        return self.folder / "train.conll"
-
-    @property
-    def test(self) -> Path:
-        return self.folder / "test.conll"
-
-    @property
-    def words(self) -> Path:
-        return self.folder / "words.conll"
-
-    @property
-    def held_out(self) -> Path:
-        return self.folder / "held_out.conll"
+    def __post_init__(self) -> None:
+        self.train, self.test, self.words, self.held_out = (
+            self.folder / f"{name}.conll" for name in ("train", "test", "words", "held_out")
+        )
 
     def model(self, system: System) -> Path:
         return self.folder / f"{system.name}.model"
@@ -110,7 +103,7 @@ class Result:
 
 def write_split(data: Path, name: str, folder: Path) -> Files:
     folder.mkdir()
-    return Files(folder, run([PYTHON, HERE / "parts.py", "write", data, name, folder]).json())
+    return Files(folder, run(module("parts", "write", data, name, folder)).json())
 
 
 def affordable(sizes: dict[str, int], cap: int) -> int:
@@ -155,7 +148,7 @@ def measure_accuracy(system: System, files: Files) -> Figures:
 
 
 def score(files: Files, tagged: Path) -> Figures:
-    return run([PYTHON, HERE / "parts.py", "score", files.train, files.test, tagged]).json()
+    return run(module("parts", "score", files.train, files.test, tagged)).json()
 
 
 def training_figures(trained: Finished, started: Finished) -> Figures:

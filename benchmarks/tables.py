@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from importlib.metadata import version
-from pathlib import Path
 from statistics import median
 
-import targets
-from studies import Bins, LabelSpeed
-from systems import CORATES, FITTED, FIXED, RICH, SYSTEMS, TNT, Figures, Result
-from targets import Verdict
+from benchmarks import targets
+from benchmarks.studies import Bins, LabelSpeed
+from benchmarks.systems import CORATES, FITTED, FIXED, RICH, SYSTEMS, TNT, Figures, Result
+from benchmarks.targets import Verdict
+from lab import machine
 
 # Figures of a tagger: title and format of each row.
 ROWS = {
@@ -71,23 +68,16 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
 
 
 def header(command: Sequence[str], rounds: int, load: float) -> str:
-    packages = ("corate", "numpy", "nltk", "python-crfsuite")
+    on = machine.describe()
     lines = [
         "# Benchmark: corate and its peers in one run\n",
         f"{MEASURES}\n",
         f"- {date.today().isoformat()}; rounds: {rounds}; load average at the start: {load:.1f}",
-        f"- {os.cpu_count()} cores, {_cpu()}; {platform.system()}; Python {platform.python_version()}",
-        "- " + ", ".join(f"{name} {version(name)}" for name in packages),
+        f"- {on['cores']} cores, {on['processor']}; {on['system']}; Python {on['Python']}",
+        "- " + ", ".join(f"{name} {on[name]}" for name in machine.PACKAGES),
         f"- `{shlex.join(command)}`\n",
     ]
     return "\n".join(lines)
-
-
-def _cpu() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    names = (line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.machine())
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
@@ -142,19 +132,13 @@ def _cell(figures: Figures, key: str, form: str) -> str:
 
 def accuracy_section(found: Mapping[str, Mapping[str, Figures]]) -> Section:
     """Figures by split and system."""
-    rows = [
-        [
-            _measured(title),
-            *(f"{by_system[system.name][targets.measure_of(title)]:.2f}" for system in CORATES),
-        ]
-        for title, by_system in found.items()
-    ]
+    rows = []
+    for title, by_system in found.items():
+        measure = targets.measure_of(title)
+        cells = [f"{by_system[system.name][measure]:.2f}" for system in CORATES]
+        rows.append([f"{title}, entity F1" if measure == "f1" else title, *cells])
     head = ["", *(system.title for system in CORATES)]
     return Section("## Accuracy on every split\n\n" + table(head, rows), targets.accuracy_verdicts(found))
-
-
-def _measured(title: str) -> str:
-    return f"{title}, entity F1" if targets.measure_of(title) == "f1" else title
 
 
 def start_section(title: str, starts: Mapping[str, list[float]]) -> Section:
@@ -188,27 +172,17 @@ def scaling_section(title: str, costs: Mapping[int, Mapping[str, Figures]]) -> S
 
 
 def label_section(title: str, speeds: Sequence[LabelSpeed]) -> Section:
-    head = [
-        "labels",
-        "labels a token",
-        f"{FITTED.title}, tokens/s",
-        f"{RICH.title}, tokens/s",
-        "features ready",
-    ]
-    rows = [
-        [
-            f"{speed.sizes['labels']:.0f}",
-            f"{speed.sizes['labels_a_word']:.2f}",
-            f"{speed.ours:,.0f}",
-            *("–" if s is None else f"{s:,.0f}" for s in (speed.crfsuite, speed.crfsuite_ready)),
-        ]
-        for speed in speeds
-    ]
+    head = ["labels", "labels a token", f"{FITTED.title}, tokens/s", f"{RICH.title}, tokens/s"]
+    rows = []
+    for speed in speeds:
+        figures = (speed.ours, speed.crfsuite, speed.crfsuite_ready)
+        cells = [f"{speed.sizes['labels']:.0f}", f"{speed.sizes['labels_a_word']:.2f}"]
+        rows.append([*cells, *("–" if figure is None else f"{figure:,.0f}" for figure in figures)])
     text = (
         f"## Tagging with more and more labels\n\nThe sentences of {title}'s test part that have known words "
         f"only: {speeds[0].sizes['test_tokens']:,.0f} tokens, in memory, one thread. Coarser labels are the "
         "first letters of Brown's, finer ones Brown's and a number that follows from the word. *Labels a "
-        "token*: those that its word had in training.\n\n" + table(head, rows)
+        "token*: those that its word had in training.\n\n" + table([*head, "features ready"], rows)
     )
     return Section(text, targets.label_verdicts(speeds))
 

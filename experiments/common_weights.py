@@ -12,20 +12,19 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import minimize
 
-import corpora
-import terminal
 from corate.arrays import Float
 from corate.contexts.defaults import default_contexts
 from corate.counts.count import Events
-from corate.models.tagger import evidence as tagger_lattice
+from corate.models.tagger import evidence
 from corate.models.tagger import fit as weights
 from corate.models.tagger.evidence import N_BUCKETS, PAIR, PRIOR, SINGLES, TRIPLE, Weights, share
 from corate.models.tagger.tagger import _tables_of
 from corate.rates.lookup import Rates
 from corate.text.corpus import Corpus
 from corate.text.tokens import as_corpus
+from lab import corpora, terminal
 
-OUT = Path(tagger_lattice.__file__).parent / "data" / "common_weights.json"
+OUT = Path(evidence.__file__).with_name("common_weights.json")
 BROWN = ("1000/4000", "4000/1000", "17311/16312")
 PENALTY = 2e-3
 STEPS = 100
@@ -36,10 +35,8 @@ Case = tuple[Rates, list[weights.HeldOut]]
 
 
 def main() -> None:
-    example = "python experiments/common_weights.py --data ../shared/data"
-    options = terminal.arguments(
-        __doc__, example, data="folder that holds brown/ and conll2002/"
-    ).parse_args()
+    example = "experiments.common_weights --data ../shared/data"
+    options = terminal.arguments(__doc__, example).parse_args()
     brown, conll = corpora.brown(options.data), corpora.conll2002(options.data)
     parts = {f"Brown {name}": brown.splits[name].train for name in BROWN}
     parts["CoNLL-2002 Dutch"] = conll.splits[corpora.CONLL_SPLIT].train

@@ -18,15 +18,14 @@ from typing import Any
 
 import numpy as np
 
-import terminal
 from corate import EmpiricalCRF
 from corate.evaluation.significance import Outcomes, outcomes
-from corpora import Part
-from measure import DONE, comparisons
-from models import MODELS
-from published import LABEL_BIAS
-from results import Record, check_writable, pack, write_json
-from tagging_table import published_figures
+from experiments.measure import DONE, comparisons
+from experiments.models import MODELS
+from experiments.published import LABEL_BIAS, figures_of, print_notes
+from lab import terminal
+from lab.corpora import Part
+from lab.store import Record, pack
 
 # A label emits its own symbol with probability 29/32, each of the other three with 1/32.
 SYMBOLS = "riob"
@@ -37,14 +36,7 @@ N_TRAIN, N_TEST, ROUNDS = 1000, 250, 10
 CMM = "cmm"
 ANSWERS = ("YOB", "XIB")
 TRAINED = ("separate", "crf-tuned", "pw", "hmm", "memm", "maxent")
-LABEL_BIAS_ROWS = {
-    "EP1": "ep1",
-    "EP2": "ep2",
-    "ECRN": "ecrn",
-    "CRF++": "crf-tuned",
-    "PW": "pw",
-    "MEMM": "memm",
-}
+ROWS = {"EP1": "ep1", "EP2": "ep2", "ECRN": "ecrn", "CRF++": "crf-tuned", "PW": "pw", "MEMM": "memm"}
 
 # Only the middle symbol tells the two sequences apart. It is the own one 29 times in 32, and 2 times in 32 it
 # says nothing and half of the guesses are right: 30/32. In a wrong sequence, one label of three (B) is right.
@@ -140,7 +132,7 @@ def collect(options: argparse.Namespace) -> Record:
         "lengths": lengths,
         "comparisons": comparisons(records, lengths),
         "rib_rob": {key: {y: float(p) for y, p in of.items()} for key, of in rib_rob().items()},
-        "published": published_figures(LABEL_BIAS),
+        "published": figures_of(LABEL_BIAS),
     }
 
 
@@ -162,33 +154,33 @@ def print_rib_rob(found: Record) -> None:
     columns = []
     for y in ANSWERS:
         here = {key: f"{of[y]:.6f}" for key, of in found["rib_rob"].items()}
-        columns.append(terminal.Column(f"p({y} | rob)", terminal.HERE, here))
+        columns.append(terminal.Column(f"p({y} | rob)", here))
         theirs = {key: of[y] for key, of in published.items()}
-        columns.append(terminal.Column("", "002 §II-B3, §III-C", theirs))
+        columns.append(terminal.Column("", theirs, "002 §II-B3, §III-C"))
     terminal.print_table("rib/rob: 11 × (rib : XIB), 9 × (rob : YOB), 1 × (rob : XIB)", rows, columns)
 
 
 def print_simulation(found: Record) -> None:
     here = {key: f"{of['overall']:.2f} ± {of['deviation']:.2f}" for key, of in found["models"].items()}
-    theirs = {LABEL_BIAS_ROWS.get(m, m): f"{of['overall']}" for m, of in found["published"].items()}
+    theirs = {ROWS.get(m, m): f"{of['overall']}" for m, of in found["published"].items()}
     rows = {key: MODELS[key].title if key in MODELS else f"{key} (published)" for key in here | theirs}
     title = f"Accuracy on labels, %: 2 × {N_TRAIN} training pairs, 2 × {N_TEST} test pairs, {ROUNDS} rounds"
     columns = [
-        terminal.Column("mean ± s.d.", terminal.HERE, here),
-        terminal.Column("mean", "000 Tab. 1, 002 Tab. II", theirs),
+        terminal.Column("mean ± s.d.", here),
+        terminal.Column("mean", theirs, "000 Tab. 1, 002 Tab. II"),
     ]
     terminal.print_table(title, rows, columns)
 
 
-def main() -> None:
-    options = terminal.simulated(__doc__, "label_bias.py").parse_args()
-    check_writable(options.json)
-    found = collect(options)
+def say(found: Record) -> None:
     print_rib_rob(found)
     print_simulation(found)
-    terminal.print_notes(NOTES)
-    if options.json:
-        write_json(options.json, found)
+    print_notes(NOTES)
+
+
+def main() -> None:
+    parser = terminal.arguments(__doc__, "experiments.label_bias", data=terminal.OWN_DATA)
+    terminal.show(parser, collect, say)
 
 
 if __name__ == "__main__":

@@ -11,16 +11,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-import corpora
-import label_bias
-import ner
-import parameterizations
-import pos
-import published
-import terminal
-import test_time_problem as ttp_experiment
 from corate import InputError
 from corate.lattice import decode
+from experiments import label_bias, ner, parameterizations, pos, published
+from experiments import test_time_problem as ttp_experiment
+from lab import corpora, terminal
 from shared import by
 
 OPTIMUM = -4 * math.log(4 / 5) - math.log(1 / 5)
@@ -55,7 +50,7 @@ def test_forward_backward_agrees_with_enumeration(lattice_of: ttp_experiment.Lat
     assert found.log_z == pytest.approx(0.0, abs=1e-12)
     for i, word in enumerate(ttp_experiment.TRAIN_WORDS):
         here = lattice.candidates(i)
-        expected = ttp_experiment.empirical_unary(word)[lattice.labels[here]]
+        expected = ttp_experiment.empirical(word)[lattice.labels[here]]
         np.testing.assert_allclose(found.probabilities[here], expected, rtol=0, atol=1e-12)
 
 
@@ -139,8 +134,8 @@ def test_published_accuracies_fit_together() -> None:
     """All methods of a table meet the same unknown words, up to rounding; but for CRF++ in Table 6."""
     for tables in [*published.POS.values(), published.NER]:
         for table in tables:
-            shares = {m: published.implied_unknown_rate(table.column(m)) for m in table.methods}
-            if table.number in ("Tab. 6", "Tab. III"):
+            shares = {m: published.implied_unknown_rate(table.column(m)) for m in table.rows}
+            if table.source in ("000 Tab. 6", "002 Tab. III"):
                 assert shares.pop("CRF++") < 3.5
             assert max(shares.values()) - min(shares.values()) < 0.5
 

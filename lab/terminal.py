@@ -1,26 +1,26 @@
-"""What the experiments share on the way in and out: arguments, tables on stdout, errors as one line."""
+"""What goes in and out on a terminal: arguments, tables on stdout, errors as one line."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from corate import CorateError
-from published import PAPERS
+from corate import CorateError, InputError
+from lab.store import write_json
 
 DATA = Path("../shared/data")
+BOTH = "folder that holds brown/ and conll2002/"
+OWN_DATA = "not used: this experiment makes its own data"  # taken, so that all can be called alike
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
-HERE = "here"
 WIDEST = 200
-MEMORY = Path("/dev/shm")
 
 
 @dataclass(frozen=True)
@@ -28,27 +28,44 @@ class Column:
     """Figures by row, and where they come from."""
 
     head: str
-    source: str
     cells: Mapping[str, str]
+    source: str = "here"
 
 
-def arguments(doc: str | None, example: str, *, data: str) -> argparse.ArgumentParser:
-    """A parser with `--data`; its help is the script's docstring and an example."""
+def arguments(doc: str | None, example: str, *, data: str = BOTH) -> argparse.ArgumentParser:
+    """A parser with `--data`; its help is the module's docstring and an example."""
     parser = argparse.ArgumentParser(
         description=doc,
-        epilog=f"example:\n  {example}",
+        epilog=f"example:\n  python -m {example}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--data", type=Path, default=DATA, metavar="DIR", help=f"{data} (default: %(default)s)"
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the results to FILE")
+    parser.add_argument("--data", type=Path, default=DATA, metavar="DIR", help=f"{data} (default: {DATA})")
     return parser
 
 
-def simulated(doc: str | None, script: str) -> argparse.ArgumentParser:
-    """For the experiments that make their own data: `--data` is taken, so that all can be called alike."""
-    return arguments(doc, f"python experiments/{script}", data="not used: this experiment makes its own data")
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the results to FILE")
+
+
+def show(
+    parser: argparse.ArgumentParser,
+    collect: Callable[[argparse.Namespace], dict[str, Any]],
+    say: Callable[[dict[str, Any]], None],
+) -> None:
+    """One experiment from its arguments to what it prints, and to a file of its results."""
+    add_json(parser)
+    options = parser.parse_args()
+    check_writable(options.json)
+    found = collect(options)
+    say(found)
+    if options.json:
+        write_json(options.json, found)
+
+
+def check_writable(path: Path | None) -> None:
+    """Before hours of work, not after."""
+    if path is not None and not path.parent.is_dir():
+        raise InputError("no such folder: the file needs one that is there", str(path.parent))
 
 
 def print_table(title: str, rows: Mapping[str, str], columns: Sequence[Column]) -> None:
@@ -59,20 +76,9 @@ def print_table(title: str, rows: Mapping[str, str], columns: Sequence[Column]) 
         table.add_column(f"{column.head}\n{column.source}", justify="right", no_wrap=True, header_style="dim")
     for key, name in rows.items():
         table.add_row(name, *(column.cells.get(key, "–") for column in columns))
-    _console().print(table)
+    # Colours only on a terminal; never a figure cut off because a window is narrow.
+    Console(highlight=False, markup=False, soft_wrap=True, width=WIDEST).print(table)
     print()
-
-
-def print_notes(notes: str, papers: Sequence[str] = tuple(PAPERS)) -> None:
-    """What a reader must know, and which papers the column heads name."""
-    print(notes.strip("\n"))
-    for paper in papers:
-        print(f"{paper}: {PAPERS[paper]}.")
-
-
-def scratch() -> tempfile.TemporaryDirectory[str]:
-    """A folder in memory, where there is one: what is not about disks need not wait for them."""
-    return tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
 
 
 def progress(message: str) -> None:
@@ -92,8 +98,3 @@ def run(main: Callable[[], None]) -> None:
     except (CorateError, OSError) as error:
         progress(f"{Path(sys.argv[0]).name}: {error}")
         sys.exit(BAD_INPUT)
-
-
-def _console() -> Console:
-    """Colours only on a terminal; never a figure cut off because a window is narrow."""
-    return Console(highlight=False, markup=False, soft_wrap=True, width=WIDEST)

@@ -1,0 +1,9 @@
+"""What experiments and benchmarks share.
+
+    corpora   the corpora and their splits         children   commands as child processes, and what they cost
+    peers     taggers of other projects            store      results that are kept, as JSON
+    rows      column files, read plainly           terminal   arguments, tables, errors as one line
+    machine   what the figures were measured on    pictures   matplotlib, as SVG
+
+Everything runs as a module from the root of the repository: `python -m experiments.pos --data DIR`.
+"""
