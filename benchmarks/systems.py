@@ -32,11 +32,11 @@ def module(name: str, *arguments: str | Path) -> Command:
 
 @dataclass(frozen=True)
 class System:
-    """One tagger, and the modules that its training imports. `kind` is corate's --model; a peer has none."""
+    """One tagger, and what its training imports. `kind` is corate's --model; a peer has none."""
 
     name: str
     title: str
-    modules: str
+    imports: str
     kind: str | None = None
     options: tuple[str, ...] = ()  # of `corate train`
     slow: bool = False  # one round is enough
@@ -52,16 +52,16 @@ class System:
         return [*module("taggers", action), "corate" if self.kind else self.name, *paths]
 
 
-OURS = "corate.cli, corate.empirical, corate.formats"
+OURS = "import corate.cli; from corate import EmpiricalCRF, read"
 EP1 = System("ep1", "corate EP1", OURS, "ep1")
 ECRN = System("ecrn", "corate ECRN", OURS, "ecrn")
 FIXED = System("fixed", "corate Tagger, fixed", OURS, "tagger", ("--weights", "fixed"))
 FITTED = System("fitted", "corate Tagger, fitted", OURS, "tagger", ("--weights", "fitted"))
 CORATES = [EP1, ECRN, FIXED, FITTED]
-TNT = System("tnt", "NLTK TnT", "nltk.tag.tnt")
-PERCEPTRON = System("perceptron", "NLTK perceptron", "nltk.tag.perceptron", slow=True)
-RICH = System("crfsuite-rich", "CRFsuite rich", "pycrfsuite", slow=True)
-LAFFERTY = System("crfsuite-lafferty", "CRFsuite Lafferty", "pycrfsuite", slow=True)
+TNT = System("tnt", "NLTK TnT", "import nltk.tag.tnt")
+PERCEPTRON = System("perceptron", "NLTK perceptron", "import nltk.tag.perceptron", slow=True)
+RICH = System("crfsuite-rich", "CRFsuite rich", "import pycrfsuite", slow=True)
+LAFFERTY = System("crfsuite-lafferty", "CRFsuite Lafferty", "import pycrfsuite", slow=True)
 PEERS = {system.name: system for system in (TNT, PERCEPTRON, RICH, LAFFERTY)}
 SYSTEMS = {system.name: system for system in (*CORATES, *PEERS.values())}
 
@@ -116,7 +116,7 @@ def measure(system: System, files: Files, cap: int) -> Figures:
     model, out = files.model(system), files.folder / f"{system.name}.tagged"
     limit = None if system.kind else cap
     most = affordable(files.sizes, cap) if system in (RICH, LAFFERTY) else None
-    started = run([PYTHON, "-c", f"import {system.modules}"])
+    started = run([PYTHON, "-c", system.imports])
     trained = run(system.train_command([files.train], model, most), cap=limit, step=TRAINING)
     tagged = run(system.child("tag", model, files.words, out), cap=limit, environment=ONE_THREAD)
     predicted = run(system.child("predict", model, files.words), cap=limit, environment=ONE_THREAD).json()
