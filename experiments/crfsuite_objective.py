@@ -19,16 +19,9 @@ from lab import terminal
 from lab.corpora import CONLL_SPLIT, Split, brown, conll2002
 from lab.peers import Attributes, CRFsuite, Words
 from lab.store import sources_of
+from lab.tables import Cell, Table
 
 C2 = 1.0  # CRFsuite's default
-ROWS = {
-    "features": "features",
-    "iterations": "iterations",
-    "objective": "objective",
-    "seconds": "training, CPU s",
-    "accuracy": "accuracy on the test part, %",
-    "agreement": "tokens with the same label, %",
-}
 
 
 @dataclass(frozen=True)
@@ -72,23 +65,24 @@ def compare(title: str, split: Split, c2: float) -> None:
     here = ours(split, c2)
     terminal.progress(f"{title}: CRFsuite …")
     peer = crfsuite(split, c2)
-    columns = []
-    for name, found in (("LinearChainCRF", here), ("CRFsuite", peer)):
-        cells = {
-            "features": f"{found.features:,}",
-            "iterations": f"{found.iterations}",
-            "objective": f"{found.objective:,.3f}",
-            "seconds": f"{found.seconds:.1f}",
-            "accuracy": f"{100 * outcomes(split.test.labels, found.labels).accuracy:.2f}",
-        }
-        columns.append(terminal.Column(name, cells))
-    ratio = {
-        "objective": f"{100 * (here.objective / peer.objective - 1):+.4f} %",
-        "seconds": f"× {here.seconds / peer.seconds:.2f}",
-        "agreement": f"{100 * outcomes(here.labels, peer.labels).accuracy:.2f}",
+    same = 100 * outcomes(here.labels, peer.labels).accuracy
+    right = [100 * outcomes(split.test.labels, of.labels).accuracy for of in (here, peer)]
+    further = f"{100 * (here.objective / peer.objective - 1):+.4f} %"
+    rows = {
+        "features": [f"{here.features:,}", f"{peer.features:,}"],
+        "iterations": [f"{here.iterations}", f"{peer.iterations}"],
+        "objective": [f"{here.objective:,.3f}", f"{peer.objective:,.3f}", further],
+        "training, CPU s": [
+            f"{here.seconds:.1f}",
+            f"{peer.seconds:.1f}",
+            f"× {here.seconds / peer.seconds:.2f}",
+        ],
+        "accuracy on the test part, %": [f"{rate:.2f}" for rate in right],
+        "tokens with the same label, %": ["–", "–", f"{same:.2f}"],
     }
-    columns.append(terminal.Column("ours / theirs", ratio))
-    terminal.print_table(f"{title}, c2 = {c2:g}", ROWS, columns)
+    heads = ["", "LinearChainCRF", "CRFsuite", "ours / theirs"]
+    cells = [(title, [Cell(text) for text in texts]) for title, texts in rows.items()]
+    Table(f"{title}, c2 = {c2:g}", heads, cells).print()
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ collect = TASK.collect
 
 def main() -> None:
     parser = TASK.arguments(__doc__, "ner --data ../shared/data", "conll2002")
-    terminal.show(parser, collect, TASK.say)
+    TASK.show(parser, collect)
 
 
 if __name__ == "__main__":

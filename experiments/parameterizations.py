@@ -26,10 +26,11 @@ from corate import EmpiricalCRF
 from corate.arrays import Float
 from corate.evaluation.significance import outcomes
 from experiments.label_bias import EMISSIONS, N_TEST, N_TRAIN, SEQUENCES
-from experiments.published import print_notes
+from experiments.published import with_papers
 from lab import terminal
 from lab.corpora import Part
 from lab.store import Record
+from lab.tables import Table, figure
 
 # Label sequences, and how many thousands of each are drawn for training.
 FIRST_DECIDES = ((["I", "R1", "B"], 1.2), (["O", "R2", "B"], 0.8))
@@ -217,6 +218,7 @@ HEADS = {
 }
 
 NOTES = """
+000 §3.2.1, eqns 10 and 11.
 A probability would have log likelihoods below 0 and log Z = 0. The denominator of (10) is rewarded for being
 small: there is no maximum, the score stops being a probability, and the label that is most frequent with the
 word wins whatever stands beside it. (11) is a probability and has a closed form; it is blind to a word once
@@ -224,26 +226,34 @@ the label before allows one successor only.
 """
 
 
-def say(found: Record) -> None:
-    steps, chains = found["equation_10"]["steps"], found["equation_11"]
-    columns = [
-        terminal.Column(head, {str(s["steps"]): form.format(s[key]) for s in steps})
-        for key, (head, form) in HEADS.items()
+def tables(found: Record) -> list[Table]:
+    ten, eleven = found["equation_10"], found["equation_11"]
+    steps = [
+        (
+            f"after {step['steps']} steps",
+            [figure(found, form, "equation_10", "steps", i, key) for key, (_, form) in HEADS.items()],
+        )
+        for i, step in enumerate(ten["steps"])
     ]
-    title = f"Equation 10 (L-BFGS {found['equation_10']['lbfgs']}; EP1: {found['equation_10']['ep1']:.2f})"
-    terminal.print_table(title, {str(s["steps"]): f"after {s['steps']} steps" for s in steps}, columns)
-    columns = [
-        terminal.Column(head, {str(i): f"{c[key]:.2f}" for i, c in enumerate(chains)})
-        for key, head in (("equation_11", "equation 11"), ("ep1", "EP1"))
+    chains = [
+        (
+            " or ".join(chain["sequences"]),
+            [figure(found, "{:.2f}", "equation_11", i, key) for key in ("equation_11", "ep1")],
+        )
+        for i, chain in enumerate(eleven)
     ]
-    rows = {str(i): " or ".join(chain["sequences"]) for i, chain in enumerate(chains)}
-    terminal.print_table("Equation 11: accuracy, %", rows, columns)
-    print_notes(NOTES, papers=["000"])
+    caption = (
+        f"Equation 10, from the empirical probabilities on (L-BFGS {ten['lbfgs']}; EP1: {ten['ep1']:.2f})"
+    )
+    return [
+        Table(caption, ["training", *(head for head, _ in HEADS.values())], steps),
+        Table("Equation 11: accuracy, %", ["data", "equation 11", "EP1"], chains),
+    ]
 
 
 def main() -> None:
     parser = terminal.arguments(__doc__, "experiments.parameterizations", data=terminal.OWN_DATA)
-    terminal.show(parser, collect, say)
+    terminal.show(parser, collect, tables, with_papers(NOTES))
 
 
 if __name__ == "__main__":

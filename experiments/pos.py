@@ -30,7 +30,7 @@ def main() -> None:
     example = "pos --data ../shared/data --split 1000/4000 --json pos.json"
     parser = TASK.arguments(__doc__, example, "brown")
     parser.add_argument("--split", choices=corpora.BROWN_SPLITS, nargs="+", help="only these splits")
-    terminal.show(parser, collect, TASK.say)
+    TASK.show(parser, collect)
 
 
 if __name__ == "__main__":

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from corate.models.empirical.empirical import MU_GRID
 from experiments import published
-from experiments.measure import CAP, DONE, NOT_RUN, Measurements
+from experiments.measure import CAP, DONE, NOT_RUN, Measurements, done
 from experiments.models import MODELS, title_of
-from experiments.published import PublishedTable
-from lab import terminal
+from lab import tables, terminal
 from lab.corpora import Splits
 from lab.store import Record, Store
+from lab.tables import Cell, Table
 
 PAPERS = {model.papers: key for key, model in MODELS.items() if model.papers}
 METRICS = {
@@ -40,8 +40,11 @@ class Task:
     name: str
     title: str
     load: Callable[[Path], Splits]
-    published: Mapping[str, Sequence[PublishedTable]]
+    published: Mapping[str, dict[str, published.Figures]]
     notes: str
+
+    def show(self, parser: argparse.ArgumentParser, collect: Callable[[argparse.Namespace], Record]) -> None:
+        terminal.show(parser, collect, self.tables, published.with_papers(f"{self.notes.strip()}\n{NOTES}"))
 
     def arguments(self, doc: str | None, example: str, folder: str) -> argparse.ArgumentParser:
         parser = terminal.arguments(doc, f"experiments.{example}", data=f"folder that holds {folder}/")
@@ -59,7 +62,7 @@ class Task:
         measurements = Measurements(self.title, self.load(options.data), Store(options.results), options.cap)
         for name in splits or self.published:
             measurements.add(name, keys)
-            measurements.splits[name]["published"] = published.figures_of(self.published[name])
+            measurements.splits[name]["published"] = self.published[name]
         return {
             "experiment": self.name,
             "title": self.title,
@@ -67,10 +70,8 @@ class Task:
             "splits": measurements.splits,
         }
 
-    def say(self, found: Record) -> None:
-        for name, split in found["splits"].items():
-            print_split(f"{self.title} {name}", split)
-        published.print_notes(f"{self.notes.strip()}\n{NOTES}")
+    def tables(self, found: Record) -> list[Table]:
+        return [split_table(found, name) for name in found["splits"]]
 
 
 def row_of(method: str) -> str:
@@ -78,24 +79,41 @@ def row_of(method: str) -> str:
     return PAPERS.get(method, method)
 
 
-def print_split(title: str, split: Record) -> None:
-    records, theirs = split["models"], {row_of(m): f for m, f in split["published"].items()}
-    rows = {key: title_of(key) for key in records}
-    rows |= {key: f"{key} (published)" for key in theirs if key not in rows}
-    source = next(iter(split["published"].values()))["source"]
-    columns = []
-    for metric, head in METRICS.items():
-        here = {key: text for key, record in records.items() if (text := ours_of(record, metric))}
-        there = {key: figure(metric, of[metric]) for key, of in theirs.items() if metric in of}
-        columns += [terminal.Column(head, here)] if here else []
-        columns += [terminal.Column("", there, source)] if there else []
-    terminal.print_table(title, rows, columns)
+def split_table(found: Record, name: str) -> Table:
+    split = found["splits"][name]
+    methods = {row_of(method): method for method in split["published"]}
+    ours = {m: any(of[m] is not None for of in done(split["models"]).values()) for m in METRICS}
+    theirs = {m: any(m in of for of in split["published"].values()) for m in METRICS}
+    rows = []
+    for key in [*split["models"], *(key for key in methods if key not in split["models"])]:
+        cells = []
+        for metric in METRICS:
+            place = ("splits", name, "published", methods.get(key, ""), metric)
+            cells += [_ours(found, name, key, metric)] if ours[metric] else []
+            cells += [tables.published(found, "{:,}", *place)] if theirs[metric] else []
+        rows.append((title_of(key), cells))
+    heads = [head for m in METRICS for head, has in (("here", ours[m]), ("publ.", theirs[m])) if has]
+    groups = [(title, n) for m, title in METRICS.items() if (n := ours[m] + theirs[m])]
+    source = ", ".join(dict.fromkeys(of["source"] for of in split["published"].values()))
+    return Table(f"{found['title']} {name}, %; published: {source}", ["model", *heads], rows, groups)
+
+
+def _ours(found: Record, name: str, key: str, metric: str) -> Cell:
+    models = found["splits"][name]["models"]
+    if key not in models:
+        return tables.EMPTY
+    if models[key]["status"] != DONE:
+        return Cell(ours_of(models[key], metric) or "–", note="reason")
+    rates = [of[metric] for of in done(models).values() if of[metric] is not None]
+    is_best = rates and models[key][metric] == (min(rates) if metric == "seconds" else max(rates))
+    place = ("splits", name, "models", key, metric)
+    return tables.figure(found, lambda value: number(metric, value), *place, note="best" if is_best else "")
 
 
 def ours_of(record: Record, metric: str) -> str:
     """A figure, or why there is none; the reason stands where the time would."""
     if record["status"] == DONE:
-        return "" if record[metric] is None else figure(metric, record[metric])
+        return "" if record[metric] is None else number(metric, record[metric])
     if metric != "seconds":
         return ""
     if record["status"] == NOT_RUN:
@@ -103,7 +121,7 @@ def ours_of(record: Record, metric: str) -> str:
     return f"stopped after {record['cap']}"
 
 
-def figure(metric: str, value: float) -> str:
+def number(metric: str, value: float) -> str:
     if metric == "tokens_per_second" or (metric == "seconds" and value >= 10):
         return f"{value:,.0f}"
     return f"{value:.2f}"

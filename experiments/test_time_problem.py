@@ -21,9 +21,10 @@ from corate.lattice import decode
 from corate.lattice.lattice import Lattice
 from corate.models.empirical.factors import EmpiricalFactors
 from corate.text.tokens import as_corpus
-from experiments.published import TEST_TIME_OBJECTIVE, TTP_SCORES, print_notes
+from experiments.published import TEST_TIME_OBJECTIVE, TTP_SCORES, with_papers
 from lab import terminal
 from lab.store import Record
+from lab.tables import Cell, Table, figure, published
 
 TRAIN_WORDS, TEST_WORDS = "abcd", "bc"
 TRAINING = {"0000": 4, "0110": 1}  # labels of the training words, and how often they occur
@@ -191,20 +192,14 @@ def on_the_way(t: float) -> tuple[float, dict[str, float]]:
     return objective_of(shares(TRAIN_WORDS)), shares(TEST_WORDS)
 
 
-ROWS = {
-    "z": "Z([a,b,c,d])",
-    "objective": "−log likelihood",
-    "16": "unary marginals, deviation (eqn 16)",
-    "17": "pair marginals, deviation (eqn 17)",
-    "00": "score of [0,0] for [b,c]",
-    "11": "score of [1,1] for [b,c]",
-    "p": "probability of [1,1]",
-    "prediction": "prediction for [b,c]",
-}
+POINTS = {
+    "ep": "ep: counted", "ttp": "ttp", "zero": "CRF from 0", "at-ep": "CRF from ep", "at-ttp": "CRF from ttp"
+}  # fmt: skip
 NOTES = """
+4 × ([a,b,c,d] : [0,0,0,0]), 1 × ([a,b,c,d] : [0,1,1,0]); published in 000 §3.4.2, §3.4.3, §4.2, §4.3.
 The optimum is −4 log 4/5 − log 1/5 = 2.502012; the published 2.50202 is what CRF++ printed.
 All are maximum likelihood estimates, but only ep labels [b,c] as 4 of the 5 training sequences have it.
-at-ep, at-ttp, zero: LinearChainCRF started there; it stays where it is, and from zeros finds a third maximum.
+CRF from …: LinearChainCRF started there; it stays where it is, and from zeros finds a third maximum.
 Started at 0, CRF++ 0.58 labels [b,c] as [1,1] with probability 0.757: how far along the flat valley an
 optimiser gets depends on its steps.
 """
@@ -239,36 +234,35 @@ def collect(options: argparse.Namespace) -> Record:
     }
 
 
-def cells(found: Record) -> dict[str, str]:
-    """Of our points, and of the published ones, which lack some."""
-    texts = {
-        "z": f"{found['z']:.12g}" if found.get("z") is not None else "",
-        "objective": f"{found['objective']:.5f}" if "objective" in found else "",
-        "16": f"{found['unary_deviation']:.1e}" if "unary_deviation" in found else "holds",
-        "17": f"{found['pair_deviation']:.1e}" if "pair_deviation" in found else "holds",
-        **{y: f"{found['scores'][y]:.2f}" for y in ("00", "11") if "scores" in found},
-        "p": f"{found['probabilities']['11']:.3f}" if "probabilities" in found else "",
-        "prediction": as_list(found["prediction"]),
-    }
-    return {key: text for key, text in texts.items() if text}
+def tables(found: Record) -> list[Table]:
+    rows = []
+    for name, point in found["points"].items():
+        deviations = ("unary_deviation", "pair_deviation")
+        cells = [figure(found, "{:.5f}", "points", name, "objective")]
+        cells.append(published(found, "{:.5f}", "published", name, "objective"))
+        cells.append(figure(found, "{:.4g}", "points", name, "z"))
+        cells += [figure(found, "{:.1e}", "points", name, deviation) for deviation in deviations]
+        for y in ("00", "11"):
+            cells.append(figure(found, "{:.2f}", "points", name, "scores", y))
+            cells.append(published(found, "{:.2f}", "published", name, "scores", y))
+        cells += [figure(found, "{:.4f}", "points", name, "probabilities", y) for y in ("00", "11")]
+        cells.append(Cell(as_list(point["prediction"])))
+        cells.append(Cell(as_list(found["published"][name]["prediction"]), note="published"))
+        rows.append((POINTS[name], cells))
+    groups = [("−log L", 2), ("Z", 1), ("misses by", 2)]
+    groups += [("score [0,0]", 2), ("score [1,1]", 2), ("probability", 2), ("[b,c] is", 2)]
+    heads = ["parameters", "here", "publ.", "", "eqn 16", "eqn 17", *["here", "publ."] * 2]
+    caption = "Maxima of the likelihood L (the optimum is 2.502012; 2.50202 is what CRF++ printed)"
+    return [Table(caption, [*heads, "[0,0]", "[1,1]", "here", "publ."], rows, groups)]
 
 
 def as_list(labels: str) -> str:
     return f"[{','.join(labels)}]"
 
 
-def say(found: Record) -> None:
-    columns = []
-    for name, point in found["points"].items():
-        columns.append(terminal.Column(name, cells(point)))
-        columns.append(terminal.Column(name, cells(PUBLISHED[name]), PUBLISHED[name]["source"]))
-    terminal.print_table("4 × ([a,b,c,d] : [0,0,0,0]), 1 × ([a,b,c,d] : [0,1,1,0])", ROWS, columns)
-    print_notes(NOTES, papers=["000"])
-
-
 def main() -> None:
     parser = terminal.arguments(__doc__, "experiments.test_time_problem", data=terminal.OWN_DATA)
-    terminal.show(parser, collect, say)
+    terminal.show(parser, collect, tables, with_papers(NOTES))
 
 
 if __name__ == "__main__":

@@ -13,12 +13,13 @@ As a module (`python -m lab.corpora`) it prints the sizes of every split.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from corate import InputError, read
 from lab import terminal
+from lab.tables import Cell, Table
 
 # Sizes of training part and test part.
 BROWN_SPLITS = {
@@ -128,24 +129,22 @@ def _folder(data: Path, name: str) -> Path:
     return folder
 
 
-def sizes(split: Split) -> dict[str, str]:
-    return {
-        "training sentences": f"{len(split.train.words):,}",
-        "training tokens": f"{split.train.n_tokens:,}",
-        "labels in training": f"{len(split.train.label_set())}",
-        "test sentences": f"{len(split.test.words):,}",
-        "test tokens": f"{split.test.n_tokens:,}",
-        "unknown words in test, %": f"{100 * split.unknown_rate():.2f}",
-    }
+SIZES: dict[str, Callable[[Split], str]] = {
+    "training sentences": lambda split: f"{len(split.train.words):,}",
+    "training tokens": lambda split: f"{split.train.n_tokens:,}",
+    "labels in training": lambda split: f"{len(split.train.label_set())}",
+    "test sentences": lambda split: f"{len(split.test.words):,}",
+    "test tokens": lambda split: f"{split.test.n_tokens:,}",
+    "unknown words in test, %": lambda split: f"{100 * split.unknown_rate():.2f}",
+}
 
 
 def main() -> None:
     options = terminal.arguments(__doc__, "lab.corpora --data ../shared/data").parse_args()
     for title, corpus in (("Brown", brown(options.data)), ("CoNLL-2002 Dutch", conll2002(options.data))):
-        columns = [terminal.Column(name, sizes(split)) for name, split in corpus.splits.items()]
         held_out = f"{len(corpus.held_out.words):,} sentences, {corpus.held_out.n_tokens:,} tokens"
-        rows = {name: name for name in columns[0].cells}
-        terminal.print_table(f"{title} (held out: {held_out})", rows, columns)
+        rows = [(what, [Cell(of(split)) for split in corpus.splits.values()]) for what, of in SIZES.items()]
+        Table(f"{title} (held out: {held_out})", ["", *corpus.splits], rows).print()
 
 
 if __name__ == "__main__":

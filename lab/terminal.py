@@ -1,35 +1,21 @@
-"""What goes in and out on a terminal: arguments, tables on stdout, errors as one line."""
+"""What goes in and out on a terminal: arguments, progress, errors as one line."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
-
-from rich.console import Console
-from rich.table import Table
 
 from corate import CorateError, InputError
-from lab.store import write_json
+from lab.store import Record, write_json
+from lab.tables import Table
 
 DATA = Path("../shared/data")
 BOTH = "folder that holds brown/ and conll2002/"
 OWN_DATA = "not used: this experiment makes its own data"  # taken, so that all can be called alike
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
-WIDEST = 200
-
-
-@dataclass(frozen=True)
-class Column:
-    """Figures by row, and where they come from."""
-
-    head: str
-    cells: Mapping[str, str]
-    source: str = "here"
 
 
 def arguments(doc: str | None, example: str, *, data: str = BOTH) -> argparse.ArgumentParser:
@@ -49,15 +35,18 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def show(
     parser: argparse.ArgumentParser,
-    collect: Callable[[argparse.Namespace], dict[str, Any]],
-    say: Callable[[dict[str, Any]], None],
+    collect: Callable[[argparse.Namespace], Record],
+    tables: Callable[[Record], Iterable[Table]],
+    notes: str,
 ) -> None:
     """One experiment from its arguments to what it prints, and to a file of its results."""
     add_json(parser)
     options = parser.parse_args()
     check_writable(options.json)
     found = collect(options)
-    say(found)
+    for table in tables(found):
+        table.print()
+    print(notes.strip())
     if options.json:
         write_json(options.json, found)
 
@@ -66,19 +55,6 @@ def check_writable(path: Path | None) -> None:
     """Before hours of work, not after."""
     if path is not None and not path.parent.is_dir():
         raise InputError("no such folder: the file needs one that is there", str(path.parent))
-
-
-def print_table(title: str, rows: Mapping[str, str], columns: Sequence[Column]) -> None:
-    """`rows` gives each row's key and title; a cell that a column does not have is shown as –."""
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
-    table.add_column("\nfrom", no_wrap=True, header_style="dim")
-    for column in columns:
-        table.add_column(f"{column.head}\n{column.source}", justify="right", no_wrap=True, header_style="dim")
-    for key, name in rows.items():
-        table.add_row(name, *(column.cells.get(key, "–") for column in columns))
-    # Colours only on a terminal; never a figure cut off because a window is narrow.
-    Console(highlight=False, markup=False, soft_wrap=True, width=WIDEST).print(table)
-    print()
 
 
 def progress(message: str) -> None:

@@ -16,10 +16,10 @@ from corate import load_sample
 from experiments import label_bias, measure, page, parameterizations, published, test_time_problem
 from experiments.measure import DONE, NOT_RUN, STOPPED
 from experiments.models import MODELS
-from experiments.page import value_at
 from lab import machine, pictures
 from lab.corpora import CONLL_SPLIT, Part, Split, Splits
 from lab.store import Record, Store
+from lab.tables import value_at
 
 VOID = {"meta", "br"}
 WORDS = ("reason", "words")  # cells without figures of the results
@@ -95,12 +95,15 @@ def results() -> Record:
     """Real results on the sample, as small as they come; slow models as if measured, stopped or not begun."""
     (X, y), (X_test, y_test) = load_sample(), load_sample("test")
     entities = load_sample(label="entity")[1], load_sample("test", "entity")[1]
-    pos = _measured(Splits(Part([], []), {"1000/4000": Split(Part(X, y), Part(X_test, y_test))}), "1000/4000")
+    pos = _measured(
+        "pos", Splits(Part([], []), {"1000/4000": Split(Part(X, y), Part(X_test, y_test))}), "1000/4000"
+    )
     ner = _measured(
+        "ner",
         Splits(Part([], []), {CONLL_SPLIT: Split(Part(X, entities[0]), Part(X_test, entities[1]))}),
         CONLL_SPLIT,
     )
-    pos["splits"]["1000/4000"]["published"] = published.figures_of(published.POS["1000/4000"])
+    pos["splits"]["1000/4000"]["published"] = published.POS["1000/4000"]
     larger = json.loads(json.dumps(pos["splits"]["1000/4000"]))
     larger["sizes"]["tokens"] *= 4
     larger["models"]["crfsuite-0.1"] = {"status": NOT_RUN, "seconds": 12_345.0, "scaled_from": "1000/4000"}
@@ -108,9 +111,9 @@ def results() -> Record:
     larger["comparisons"] = [
         pair for pair in larger["comparisons"] if not {pair["a"], pair["b"]} & {"crfsuite-0.1", "crfsuite-1"}
     ]
-    larger["published"] = published.figures_of(published.POS["32623/1000"])
+    larger["published"] = published.POS["32623/1000"]
     pos["splits"]["32623/1000"] = larger
-    ner["splits"][CONLL_SPLIT]["published"] = published.figures_of(published.NER)
+    ner["splits"][CONLL_SPLIT]["published"] = published.NER
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(label_bias, "ROUNDS", 2)
         patch.setattr(label_bias, "N_TRAIN", 200)
@@ -128,7 +131,7 @@ def results() -> Record:
     return json.loads(json.dumps(found))  # type: ignore[no-any-return]
 
 
-def _measured(corpus: Splits, name: str) -> Record:
+def _measured(experiment: str, corpus: Splits, name: str) -> Record:
     measurements = measure.Measurements("sample", corpus, Store(None), 60)
     split = corpus.splits[name]
     with pytest.MonkeyPatch.context() as patch:
@@ -141,7 +144,7 @@ def _measured(corpus: Splits, name: str) -> Record:
         patch.setattr(measure, "run_child", in_this_process)
         patch.setattr(measure, "sources_of", str)
         measurements.add(name, NEAR)
-    return {"title": "sample", "cap": 60, "splits": measurements.splits}
+    return {"experiment": experiment, "title": "sample", "cap": 60, "splits": measurements.splits}
 
 
 @pytest.fixture(scope="module")
