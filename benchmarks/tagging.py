@@ -10,26 +10,11 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks import studies, tables, targets
-from benchmarks.systems import (
-    CORATE,
-    CORATES,
-    FITTED,
-    FIXED,
-    PEERS,
-    RICH,
-    SYSTEMS,
-    TNT,
-    Figures,
-    Files,
-    Result,
-    measure,
-    measure_accuracy,
-    write_split,
-)
+from benchmarks import studies, systems, tables, targets
+from benchmarks.systems import CORATE, CORATES, FITTED, FIXED, PEERS, RICH, TNT, Figures, Files, Result
 from benchmarks.tables import Section
 from corate import InputError
 from lab import corpora, pictures, terminal
@@ -41,6 +26,7 @@ TITLES[corpora.CONLL_SPLIT] = f"CoNLL-2002 Dutch {corpora.CONLL_SPLIT}"
 SMALL, LARGE, DUTCH = "1000/4000", "32623/1000", corpora.CONLL_SPLIT
 PLOTTED = (SMALL, LARGE, DUTCH)
 ALL = "all"
+PARTS = ("splits", "accuracy", "start-up", "scaling", "labels", "calibration")
 
 
 class Benchmark:
@@ -53,15 +39,15 @@ class Benchmark:
         self.results: dict[str, Result] = {}
 
     def sections(self) -> Iterator[Section]:
-        for name, part in PARTS.items():
-            if name in self.options.part:
-                yield from part(self)
+        for part in PARTS:
+            if part in self.options.part:
+                yield from getattr(self, part.replace("-", "_"))()
 
     def files(self, name: str) -> Files:
         if name not in self.written:
             terminal.progress(f"{TITLES[name]}: writing the files …")
             folder = self.folder / f"split{len(self.written)}"
-            self.written[name] = write_split(self.options.data, name, folder)
+            self.written[name] = systems.write_split(self.options.data, name, folder)
         return self.written[name]
 
     def splits(self) -> Iterator[Section]:
@@ -78,7 +64,7 @@ class Benchmark:
                     continue
                 terminal.progress(f"{TITLES[name]}, round {number + 1}: {system.title} …")
                 try:
-                    figures = measure(system, result.files, self.options.cap)
+                    figures = systems.measure(system, result.files, self.options.cap)
                     result.rounds.setdefault(system.name, []).append(figures)
                 except CapError as error:
                     result.capped[system.name] = error
@@ -95,7 +81,7 @@ class Benchmark:
                     by_system[system.name] = self.results[name].medians(system.name)
                 else:
                     terminal.progress(f"accuracy on {title}: {system.title} …")
-                    by_system[system.name] = measure_accuracy(system, self.files(name))
+                    by_system[system.name] = systems.measure_accuracy(system, self.files(name))
         yield tables.accuracy_section(found)
 
     def start_up(self) -> Iterator[Section]:
@@ -122,25 +108,13 @@ class Benchmark:
         yield tables.label_section(TITLES[LARGE], speeds)
 
     def calibration(self) -> Iterator[Section]:
+        terminal.progress("calibration …")
         held_out = {"Brown, held out": LARGE, "CoNLL-2002 Dutch testa": DUTCH}
-        found = {}
-        for title, name in held_out.items():
-            terminal.progress(f"calibration: {title} …")
-            found[title] = studies.reliability(self.files(name))
+        found = {title: studies.reliability(self.files(name)) for title, name in held_out.items()}
         yield tables.calibration_section(found)
 
     def plotted(self) -> list[Result]:
         return [self.results[name] for name in PLOTTED if name in self.results]
-
-
-PARTS: dict[str, Callable[[Benchmark], Iterator[Section]]] = {
-    "splits": Benchmark.splits,
-    "accuracy": Benchmark.accuracy,
-    "start-up": Benchmark.start_up,
-    "scaling": Benchmark.scaling,
-    "labels": Benchmark.labels,
-    "calibration": Benchmark.calibration,
-}
 
 
 def picture(results: list[Result]) -> str:
@@ -153,7 +127,7 @@ def picture(results: list[Result]) -> str:
         key = targets.measure_of(result.title)
         points = []
         for name in result.rounds:
-            system, figures = SYSTEMS[name], result.medians(name)
+            system, figures = systems.SYSTEMS[name], result.medians(name)
             if not figures.get("stopped"):
                 colour = {"tagger": "red", None: "grey"}.get(system.kind, "blue")
                 short = system.title.removeprefix("corate ").removeprefix("NLTK ")

@@ -9,7 +9,6 @@ from statistics import median
 from benchmarks.studies import Bins, LabelSpeed
 from benchmarks.systems import ECRN, EP1, FITTED, FIXED, PERCEPTRON, RICH, TNT, Figures, Result, System
 
-HEAD = ("", "found", "range", "target", "")
 BROWN = "Brown 32623/1000"
 DUTCH = "CoNLL-2002 Dutch train/testb"
 

@@ -6,17 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from corate import (
-    HMM,
-    MEMM,
-    EmpiricalCRF,
-    InputError,
-    LinearChainCRF,
-    MaxEntClassifier,
-    PiecewiseCRF,
-    SeparateCRF,
-    Tagger,
-)
+import corate
+from corate import EmpiricalCRF, InputError, LinearChainCRF, Tagger
 from lab.peers import CRFsuite, TnT, lafferty
 
 OURS = "corate"
@@ -92,7 +83,7 @@ MODELS = {
     "ep2": Model("EP2", _EP2, "blue", "s", _empirical("maxent"), "EP2", per_pair=True),
     "tagger-fixed": Model("Tagger, fixed", _FIXED, "red", "o°", lambda: Tagger(weights="fixed")),
     "tagger": Model("Tagger", _TAGGER, "red", "o", Tagger),
-    "separate": Model("Separate", _SEPARATE, "sky", "s", lambda: SeparateCRF(c2=TUNED), per_pair=True),
+    "separate": Model("Separate", _SEPARATE, "sky", "s", lambda: corate.SeparateCRF(c2=TUNED), per_pair=True),
     "crf": Model(
         "CRF, c2=0.5", _CRF, "green", "o°", lambda: LinearChainCRF(c2=CRFPP_DEFAULT), "CRF++", per_pair=True
     ),
@@ -104,16 +95,20 @@ MODELS = {
         lambda: LinearChainCRF(c2=TUNED),
         per_pair=True,
     ),
-    "pw": Model("Piecewise", _PIECEWISE, "purple", "s", lambda: PiecewiseCRF(c2=TUNED), "PW", per_pair=True),
+    "pw": Model(
+        "Piecewise", _PIECEWISE, "purple", "s", lambda: corate.PiecewiseCRF(c2=TUNED), "PW", per_pair=True
+    ),
     "crfsuite-1": _crfsuite("CRFsuite, c2=1", _CRFSUITE, "D°", 1.0),
     "crfsuite-0.1": _crfsuite("CRFsuite, c2=0.1", "the same with a tenth of the penalty", "D", 0.1),
-    "hmm": Model("HMM", _HMM, "orange", "s", HMM),
+    "hmm": Model("HMM", _HMM, "orange", "s", corate.HMM),
     "tnt": Model("TnT", _TNT, "orange", "^", TnT, package="nltk"),
     # Not on corpora, as in the papers; the label bias leaves it 19.7 % on Brown 1000/4000.
-    "memm": Model("MEMM", _MEMM, "grey", "D", lambda: MEMM(c2=TUNED), "MEMM", corpora=False),
-    "memm-shared": Model("MEMM, shared", _SHARED, "grey", "s", lambda: MEMM(c2=TUNED, models="shared")),
+    "memm": Model("MEMM", _MEMM, "grey", "D", lambda: corate.MEMM(c2=TUNED), "MEMM", corpora=False),
+    "memm-shared": Model(
+        "MEMM, shared", _SHARED, "grey", "s", lambda: corate.MEMM(c2=TUNED, models="shared")
+    ),
     "maxent": Model(
-        "MaxEnt", "every label for itself, no chain", "grey", "v", lambda: MaxEntClassifier(c2=TUNED)
+        "MaxEnt", "every label for itself, no chain", "grey", "v", lambda: corate.MaxEntClassifier(c2=TUNED)
     ),
     "cmm": Model("CMM, counted", _CMM, "grey", "D°"),
 }

@@ -10,6 +10,7 @@ import pickle
 import random
 import shutil
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -63,24 +64,24 @@ def _neighbour(place: str, word: str) -> list[str]:
     ]
 
 
-class Peer:
+class Peer(ABC):
     """`train` takes sentences of pairs, word and label, as a file's rows have them."""
+
+    @abstractmethod
+    def train(self, sentences: Sequence[Pairs]) -> None: ...
+
+    @abstractmethod
+    def save(self, path: Path) -> None: ...
+
+    @abstractmethod
+    def load(self, path: Path) -> None: ...
+
+    @abstractmethod
+    def predict(self, X: Sentences) -> list[list[str]]: ...
 
     def fit(self, X: Sentences, y: Sentences) -> Peer:
         self.train([list(zip(words, labels, strict=True)) for words, labels in zip(X, y, strict=True)])
         return self
-
-    def train(self, sentences: Sequence[Pairs]) -> None:
-        raise NotImplementedError
-
-    def save(self, path: Path) -> None:
-        raise NotImplementedError
-
-    def load(self, path: Path) -> None:
-        raise NotImplementedError
-
-    def predict(self, X: Sentences) -> list[list[str]]:
-        raise NotImplementedError
 
 
 class CRFsuite(Peer):
