@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -17,13 +18,21 @@ from lab.store import Record
 
 ROW = 0.29  # inches
 SOFT = COLOURS["soft"]
+SUBTITLE: dict[str, Any] = {"color": SOFT, "fontsize": 11, "fontweight": "normal"}
+
+
+def titled(title: str, height: float, subtitle: str = "") -> tuple[Figure, Axes]:
+    figure = new(height=height)
+    axes = figure.subplots()
+    figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
+    if subtitle:
+        axes.set_title(subtitle, **SUBTITLE)
+    return figure, axes
 
 
 def rows(title: str, names: Sequence[str], more: float = 0.75) -> tuple[Figure, Axes]:
     """A row a name, the first on top."""
-    figure = new(height=ROW * len(names) + more)
-    axes = figure.subplots()
-    figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
+    figure, axes = titled(title, ROW * len(names) + more)
     axes.set_yticks(range(len(names)), names, color=COLOURS["ink"])
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
@@ -41,7 +50,7 @@ def time_and_accuracy(title: str, split: Record, keys: Iterable[str], metric: st
     points = {key: found[key] for key in keys if key in found}
     figure = new(height=4.6)
     axes = figure.subplots()
-    axes.set_title("right labels, %" if metric == "overall" else "entity F1, %", color=SOFT, fontsize=11)
+    axes.set_title("right labels, %" if metric == "overall" else "entity F1, %", **SUBTITLE)
     time_and_rate(
         axes,
         [
@@ -202,11 +211,9 @@ def shares(title: str, of_rows: Mapping[str, Mapping[str, float]], names: Mappin
     figure, axes = rows(title, list(of_rows), more=0.7)
     first, second = names
     axes.set_xlim(0, 1)
-    axes.set_xticks([0.0, 1.0], [names[first], names[second]])
-    left, right = axes.get_xticklabels()
-    left.set_horizontalalignment("left")
-    right.set_horizontalalignment("right")
-    axes.xaxis.tick_top()
+    axes.set_xticks([])
+    axes.set_title(names[first], loc="left", **SUBTITLE)
+    axes.set_title(names[second], loc="right", **SUBTITLE)
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
     axes.axvline(0.5, color=COLOURS["ink"], lw=1, ls="--")
@@ -223,10 +230,7 @@ def flat_valley(found: Record) -> str:
     """From ep to ttp the likelihood does not change, the probability of [1,1] does."""
     path = found["path"]
     title, flat = "All equally likely, and yet not the same", path[0]["objective"]
-    figure = new(height=4.1)
-    axes = figure.subplots()
-    figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
-    axes.set_title("probability of [1,1] for [b,c]", color=SOFT, fontsize=11, fontweight="normal")
+    figure, axes = titled(title, 4.1, "probability of [1,1] for [b,c]")
     axes.set_xlabel(f"−log likelihood: {flat:.5f} everywhere on this line")
     axes.set_xlim(-0.05, 1.05)
     axes.set_ylim(0, 1)
@@ -245,12 +249,7 @@ def runaway(found: Record) -> str:
     """Equation 10: the score of all sequences together, which should be 1, and the accuracy."""
     steps = found["steps"]
     title = "Equation 10: the more it is “trained”, the worse"
-    figure = new(height=3.5)
-    axes = figure.subplots()
-    figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
-    axes.set_title(
-        "right labels, %; and log Z, which should be 0", color=SOFT, fontsize=11, fontweight="normal"
-    )
+    figure, axes = titled(title, 3.5, "right labels, %; and log Z, which should be 0")
     axes.set_xlabel("steps up the slope")
     axes.set_ylim(50, 100)
     axes.axhline(found["ep1"], color=COLOURS["ink"], lw=1, ls="--")
