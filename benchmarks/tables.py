@@ -10,13 +10,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from benchmarks import targets
 from benchmarks.studies import Bins, LabelSpeed
 from benchmarks.systems import CORATES, FITTED, FIXED, RICH, SYSTEMS, TNT, Figures, Result
 from benchmarks.targets import Verdict
 from lab import machine
+from lab.templates import template
 
 # Figures of a tagger: title and format of each row.
 ROWS = {
@@ -37,16 +36,11 @@ ROWS = {
     "tag_cpu": ("tagging, whole process, CPU s", ".2f"),
 }
 LEARNED = ("accuracy", "known", "unknown", "f1", "train_cpu", "train_wall")  # mean little if stopped early
-TEMPLATES = Environment(
-    loader=FileSystemLoader(Path(__file__).parent),
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-).get_template("sections.md")
+SECTIONS = template(Path(__file__).with_name("sections.md"))
 
 
 def rendered(section: str, *figures: Any) -> str:
-    return str(getattr(TEMPLATES.module, section)(*figures))
+    return str(getattr(SECTIONS.module, section)(*figures))
 
 
 @dataclass(frozen=True)

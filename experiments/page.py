@@ -7,7 +7,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from experiments import label_bias, parameterizations, pictures, test_time_problem
@@ -17,8 +16,9 @@ from experiments.tagging_table import PAPERS, duration, row_of, split_table
 from lab.pictures import COLOURS
 from lab.store import Record
 from lab.tables import Cell, Table, figure, pointer_to, value_at
+from lab.templates import template
 
-TEMPLATE = "report.html"
+TEMPLATE = Path(__file__).with_name("report.html")
 FIRST = "1000/4000"
 HERO = ("ep1", "ecrn", "tagger-fixed", "tagger", "tnt", "crf", "crf-tuned", "crfsuite-0.1", "pw", "hmm")
 REFERENCE = "ep1"
@@ -151,14 +151,6 @@ def swatch(title: str) -> Markup:
 
 
 def render(results: Record) -> str:
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"thousands": "{:,}".format, "duration": duration, "title_of": title_of}
     first = results["pos"]["splits"][FIRST]
     found = done(first["models"])
 
@@ -166,7 +158,8 @@ def render(results: Record) -> str:
         splits = results[experiment]["splits"].items()
         return [line for name, split in splits for line in inversions(name, split)]
 
-    return environment.get_template(TEMPLATE).render(
+    page = template(TEMPLATE, thousands="{:,}".format, duration=duration, title_of=title_of)
+    return page.render(
         page=Page(results),
         results=results,
         pictures=pictures,

@@ -38,18 +38,13 @@ class Table:
     groups: Sequence[tuple[str, int]] = ()
 
     def print(self) -> None:
-        above = [name for name, n in self.groups for name in (name, *[""] * (n - 1))] or [""] * len(
-            self.heads
-        )
         table = OnTerminal(
             title=self.caption, title_justify="left", title_style="bold", box=None, pad_edge=False
         )
-        table.add_column(
-            f"\n{self.heads[0]}" if self.groups else self.heads[0], no_wrap=True, header_style="dim"
-        )
-        for group, head in zip(above, self.heads[1:], strict=False):
-            title = f"{group}\n{head}" if self.groups else head
-            table.add_column(title, justify="right", no_wrap=True, header_style="dim")
+        above = ["", *(text for name, n in self.groups for text in (name, *[""] * (n - 1)))]
+        heads = map("{}\n{}".format, above, self.heads) if self.groups else self.heads
+        for i, head in enumerate(heads):
+            table.add_column(head, justify="right" if i else "left", no_wrap=True, header_style="dim")
         for title, cells in self.rows:
             table.add_row(title, *(cell.text for cell in cells))
         # Colours only on a terminal; never a figure cut off because a window is narrow.
