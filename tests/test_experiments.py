@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from fractions import Fraction
@@ -13,7 +14,8 @@ import pytest
 
 from corate import InputError
 from corate.lattice import decode
-from experiments import label_bias, ner, parameterizations, pos, published
+from corate.models.tagger import evidence
+from experiments import common_weights, label_bias, ner, parameterizations, pos, published
 from experiments import test_time_problem as ttp_experiment
 from lab import corpora, terminal
 from shared import by
@@ -152,6 +154,10 @@ def test_missing_data_is_one_line_and_exit_code_2(
     assert line.startswith(f"script.py: {tmp_path}")
     assert "no such folder" in line
     assert not captured.out
+
+
+def test_common_weights_are_written_where_the_tagger_looks_for_them() -> None:
+    assert json.loads(common_weights.OUT.read_text(encoding="utf-8")) == evidence.common_weights()
 
 
 def test_empty_brown_folder(tmp_path: Path) -> None:
