@@ -9,7 +9,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(shell find src -type d -not -name __p
 help:
 	@echo "make demo          train on the bundled sample, tag and explain a sentence"
 	@echo "make test          every check: lint, types, import contract, tests"
-	@echo "make test-long     try to destroy model files: 200 kills, 100,000 mutations and more, an hour"
+	@echo "make test-long     try to destroy model files: 200 kills, 100,000 mutations and more, half an hour"
 	@echo "make lint          ruff, mypy --strict, import-linter"
 	@echo "make bench         corate and its peers in one run, half an hour; rewrites docs/benchmark.md and .svg (DATA=$(DATA))"
 	@echo "make report        all experiments as one page, build/report/report.html (DATA=$(DATA); REPORT=--quick for a short run)"
