@@ -4,13 +4,14 @@ BIN := .venv/bin
 DATA ?= ../shared/data
 SOURCES := pyproject.toml CMakeLists.txt $(shell find src -type d -not -name __pycache__) $(shell find src -name "*.cpp" -o -name "*.h")
 
-.PHONY: help demo test lint bench experiments report clean
+.PHONY: help demo test test-long lint bench experiments report clean
 
 help:
 	@echo "make demo          train on the bundled sample, tag and explain a sentence"
 	@echo "make test          every check: lint, types, import contract, tests"
+	@echo "make test-long     try to destroy model files: 200 kills, 100,000 mutations and more, half an hour"
 	@echo "make lint          ruff, mypy --strict, import-linter"
-	@echo "make bench         corate and its peers in one run, half an hour; rewrites docs/benchmark.md (DATA=$(DATA))"
+	@echo "make bench         corate and its peers in one run, half an hour; rewrites docs/benchmark.md and .svg (DATA=$(DATA))"
 	@echo "make report        all experiments as one page, build/report/report.html (DATA=$(DATA); REPORT=--quick for a short run)"
 	@echo "make experiments   the papers' tables, published beside ours (DATA=$(DATA))"
 	@echo "make clean         remove .venv, build folders and caches"
@@ -42,18 +43,21 @@ test: lint
 	$(BIN)/python -c "from corate._native import HAS_KERNELS; assert HAS_KERNELS, 'the compiled kernels were not built'"
 	$(BIN)/python -m pytest
 
+test-long: .venv/dev
+	$(BIN)/python -m pytest -m long -rP
+
 bench:
 	@test -d $(DATA)/brown || { echo "$(DATA)/brown: no such folder: give DATA=…, see README.md" >&2; exit 2; }
 	@$(MAKE) --no-print-directory .venv/peers
-	$(BIN)/python benchmarks/tagging.py --data $(DATA) $(BENCH)
+	$(BIN)/python -m benchmarks.tagging --data $(DATA) $(BENCH)
 
 report:
 	@test -d $(DATA)/brown || { echo "$(DATA)/brown: no such folder: give DATA=…, see README.md" >&2; exit 2; }
 	@$(MAKE) --no-print-directory .venv/peers
-	$(BIN)/python experiments/report.py --data $(DATA) $(REPORT)
+	$(BIN)/python -m experiments.report --data $(DATA) $(REPORT)
 
 experiments: .venv/peers
-	for script in label_bias test_time_problem parameterizations pos ner; do $(BIN)/python experiments/$$script.py --data $(DATA) || exit 1; done
+	for script in label_bias test_time_problem parameterizations pos ner; do $(BIN)/python -m experiments.$$script --data $(DATA) || exit 1; done
 
 clean:
 	rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

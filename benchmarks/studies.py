@@ -8,22 +8,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from children import ONE_THREAD, run
-from systems import (
-    CORATE,
-    ECRN,
-    FITTED,
-    FIXED,
-    HERE,
-    PYTHON,
-    RICH,
-    TNT,
-    Command,
-    Figures,
-    Files,
-    System,
-    affordable,
-)
+from benchmarks import systems
+from benchmarks.systems import CORATE, ECRN, FITTED, FIXED, RICH, TNT, Command, Figures, Files, System, module
+from lab.children import ONE_THREAD, run
 
 STARTS = 7  # runs behind a start-up figure, after one that warms the caches
 SCALES = (1, 2, 4, 8)
@@ -47,7 +34,7 @@ def start_ups(files: Files, has_tnt: bool) -> dict[str, list[float]]:
     sentence, out = files.folder / "sentence.conll", files.folder / "sentence.tagged"
     sentence.write_text("The\ndog\nbarks\n.\n\n", encoding="utf-8")
     commands: dict[str, Command] = {
-        "python": [PYTHON, "-c", "pass"],
+        "python": [systems.PYTHON, "-c", "pass"],
         "help": [CORATE, "--help"],
         "one": [CORATE, "tag", "-m", trained(ECRN, files), sentence],
         "one_fitted": [CORATE, "tag", "-m", trained(FITTED, files), sentence],
@@ -85,7 +72,7 @@ class LabelSpeed:
 
 def label_speed(number: int, files: Files, folder: Path, cap: int, with_crfsuite: bool) -> LabelSpeed:
     folder.mkdir()
-    child: Command = [PYTHON, HERE / "labels.py", files.train, files.test, str(number), folder]
+    child = module("parts", "relabel", files.train, files.test, str(number), folder)
     relabelled = Files(folder, run(child).json())
     n_tokens = relabelled.sizes["test_tokens"]
     ours = _predict(FITTED, trained(FITTED, relabelled), relabelled.words)
@@ -107,7 +94,7 @@ def _crfsuite(number: int, brown: Files, relabelled: Files, cap: int) -> Path | 
     """A model of CRFsuite if there is one already, or if one can be trained within the cap."""
     if number == BROWN_OWN and brown.model(RICH).exists():
         return brown.model(RICH)
-    if affordable(relabelled.sizes, cap) < CRFSUITE_ITERATIONS:
+    if systems.affordable(relabelled.sizes, cap) < CRFSUITE_ITERATIONS:
         return None
     model = relabelled.model(RICH)
     run(RICH.train_command([relabelled.train], model, CRFSUITE_ITERATIONS))
@@ -117,7 +104,7 @@ def _crfsuite(number: int, brown: Files, relabelled: Files, cap: int) -> Path | 
 def reliability(files: Files) -> dict[str, Bins]:
     """On the held-out part, for fixed and fitted weights."""
     return {
-        system.name: run([PYTHON, HERE / "reliability.py", trained(system, files), files.held_out]).json()[
+        system.name: run(module("parts", "reliability", trained(system, files), files.held_out)).json()[
             "bins"
         ]
         for system in (FIXED, FITTED)

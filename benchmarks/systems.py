@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from children import ONE_THREAD, CapError, Finished, run
 from corate import CorateError
+from lab.children import ONE_THREAD, CapError, Finished, run
 
-HERE = Path(__file__).resolve().parent
 PYTHON = sys.executable
 CORATE = Path(sys.executable).with_name("corate")
 
@@ -26,13 +25,18 @@ Command = list[str | Path]
 Figures = dict[str, float]
 
 
+def module(name: str, *arguments: str | Path) -> Command:
+    """A module of this package as a child."""
+    return [PYTHON, "-m", f"benchmarks.{name}", *arguments]
+
+
 @dataclass(frozen=True)
 class System:
-    """One tagger, and the modules that its training imports. `kind` is corate's --model; a peer has none."""
+    """One tagger, and what its training imports. `kind` is corate's --model; a peer has none."""
 
     name: str
     title: str
-    modules: str
+    imports: str
     kind: str | None = None
     options: tuple[str, ...] = ()  # of `corate train`
     slow: bool = False  # one round is enough
@@ -45,45 +49,34 @@ class System:
         return command if most is None else [*command, "--most", str(most)]
 
     def child(self, action: str, *paths: Path) -> Command:
-        return [PYTHON, HERE / "taggers.py", action, "corate" if self.kind else self.name, *paths]
+        return [*module("taggers", action), "corate" if self.kind else self.name, *paths]
 
 
-OURS = "corate.cli, corate.empirical, corate.formats"
+OURS = "import corate.cli; from corate import EmpiricalCRF, read"
 EP1 = System("ep1", "corate EP1", OURS, "ep1")
 ECRN = System("ecrn", "corate ECRN", OURS, "ecrn")
 FIXED = System("fixed", "corate Tagger, fixed", OURS, "tagger", ("--weights", "fixed"))
 FITTED = System("fitted", "corate Tagger, fitted", OURS, "tagger", ("--weights", "fitted"))
 CORATES = [EP1, ECRN, FIXED, FITTED]
-TNT = System("tnt", "NLTK TnT", "nltk.tag.tnt")
-PERCEPTRON = System("perceptron", "NLTK perceptron", "nltk.tag.perceptron", slow=True)
-RICH = System("crfsuite-rich", "CRFsuite rich", "pycrfsuite", slow=True)
-LAFFERTY = System("crfsuite-lafferty", "CRFsuite Lafferty", "pycrfsuite", slow=True)
+TNT = System("tnt", "NLTK TnT", "import nltk.tag.tnt")
+PERCEPTRON = System("perceptron", "NLTK perceptron", "import nltk.tag.perceptron", slow=True)
+RICH = System("crfsuite-rich", "CRFsuite rich", "import pycrfsuite", slow=True)
+LAFFERTY = System("crfsuite-lafferty", "CRFsuite Lafferty", "import pycrfsuite", slow=True)
 PEERS = {system.name: system for system in (TNT, PERCEPTRON, RICH, LAFFERTY)}
 SYSTEMS = {system.name: system for system in (*CORATES, *PEERS.values())}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Files:
     """A split on disk."""
 
     folder: Path
     sizes: dict[str, int]
 
-    @property
-    def train(self) -> Path:
-        return self.folder / "train.conll"
-
-    @property
-    def test(self) -> Path:
-        return self.folder / "test.conll"
-
-    @property
-    def words(self) -> Path:
-        return self.folder / "words.conll"
-
-    @property
-    def held_out(self) -> Path:
-        return self.folder / "held_out.conll"
+    def __post_init__(self) -> None:
+        self.train, self.test, self.words, self.held_out = (
+            self.folder / f"{name}.conll" for name in ("train", "test", "words", "held_out")
+        )
 
     def model(self, system: System) -> Path:
         return self.folder / f"{system.name}.model"
@@ -110,7 +103,7 @@ class Result:
 
 def write_split(data: Path, name: str, folder: Path) -> Files:
     folder.mkdir()
-    return Files(folder, run([PYTHON, HERE / "parts.py", "write", data, name, folder]).json())
+    return Files(folder, run(module("parts", "write", data, name, folder)).json())
 
 
 def affordable(sizes: dict[str, int], cap: int) -> int:
@@ -123,7 +116,7 @@ def measure(system: System, files: Files, cap: int) -> Figures:
     model, out = files.model(system), files.folder / f"{system.name}.tagged"
     limit = None if system.kind else cap
     most = affordable(files.sizes, cap) if system in (RICH, LAFFERTY) else None
-    started = run([PYTHON, "-c", f"import {system.modules}"])
+    started = run([PYTHON, "-c", system.imports])
     trained = run(system.train_command([files.train], model, most), cap=limit, step=TRAINING)
     tagged = run(system.child("tag", model, files.words, out), cap=limit, environment=ONE_THREAD)
     predicted = run(system.child("predict", model, files.words), cap=limit, environment=ONE_THREAD).json()
@@ -155,7 +148,7 @@ def measure_accuracy(system: System, files: Files) -> Figures:
 
 
 def score(files: Files, tagged: Path) -> Figures:
-    return run([PYTHON, HERE / "parts.py", "score", files.train, files.test, tagged]).json()
+    return run(module("parts", "score", files.train, files.test, tagged)).json()
 
 
 def training_figures(trained: Finished, started: Finished) -> Figures:

@@ -1,21 +1,21 @@
-"""The benchmark's report as Markdown."""
+"""The benchmark's report as Markdown: figures for the sections of sections.md, and verdicts below them."""
 
 from __future__ import annotations
 
-import os
-import platform
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from importlib.metadata import version
 from pathlib import Path
 from statistics import median
+from typing import Any
 
-import targets
-from studies import Bins, LabelSpeed
-from systems import CORATES, FITTED, FIXED, RICH, SYSTEMS, TNT, Figures, Result
-from targets import Verdict
+from benchmarks import targets
+from benchmarks.studies import Bins, LabelSpeed
+from benchmarks.systems import CORATES, FITTED, FIXED, RICH, SYSTEMS, TNT, Figures, Result
+from benchmarks.targets import Verdict
+from lab import machine
+from lab.templates import template
 
 # Figures of a tagger: title and format of each row.
 ROWS = {
@@ -36,20 +36,11 @@ ROWS = {
     "tag_cpu": ("tagging, whole process, CPU s", ".2f"),
 }
 LEARNED = ("accuracy", "known", "unknown", "f1", "train_cpu", "train_wall")  # mean little if stopped early
-MEASURES = """\
-Every training and every tagging has a process of its own. The taggers take turns, and a figure is the median
-of the rounds; slow peers have one round. The machine is shared: compare the columns of one run, not runs.
+SECTIONS = template(Path(__file__).with_name("sections.md"))
 
-Training goes from the text file to the saved model; CPU is user + system, start-up of the process included.
-Tokens/s are per CPU second, so that threads do not count, with the model loaded: *file to file* reads, tags
-and writes the test file, *in memory* goes from lists of words to lists of labels. corate reads with all its
-checks of the input, the peers with the plainest loop there is.
 
-TnT is NLTK's default, with its suffix model of unknown words; it is saved by pickle, having no format of its
-own. NLTK imports SciPy and scikit-learn where they are installed, and that is part of its start-up.
-CRFsuite is trained by L-BFGS: *rich* has the features and parameters of python-crfsuite's CoNLL-2002
-tutorial without parts of speech (c1 = 1, c2 = 0.001, all transitions, 50 iterations), *Lafferty* the word and
-its spelling (c2 = 0.1; with its default, c2 = 1, it is 6 points worse on Brown 1000/4000)."""
+def rendered(section: str, *figures: Any) -> str:
+    return str(getattr(SECTIONS.module, section)(*figures))
 
 
 @dataclass(frozen=True)
@@ -58,176 +49,71 @@ class Section:
     verdicts: list[Verdict] = field(default_factory=list)
 
     def markdown(self) -> str:
-        return "\n".join(part for part in (self.text, verdict_table(self.verdicts)) if part)
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-
-
-def verdict_table(verdicts: Sequence[Verdict]) -> str:
-    return table(targets.HEAD, (verdict.cells for verdict in verdicts)) if verdicts else ""
+        return self.text + ("\n" + rendered("verdicts", self.verdicts) if self.verdicts else "")
 
 
 def header(command: Sequence[str], rounds: int, load: float) -> str:
-    packages = ("corate", "numpy", "nltk", "python-crfsuite")
-    lines = [
-        "# Benchmark: corate and its peers in one run\n",
-        f"{MEASURES}\n",
-        f"- {date.today().isoformat()}; rounds: {rounds}; load average at the start: {load:.1f}",
-        f"- {os.cpu_count()} cores, {_cpu()}; {platform.system()}; Python {platform.python_version()}",
-        "- " + ", ".join(f"{name} {version(name)}" for name in packages),
-        f"- `{shlex.join(command)}`\n",
-    ]
-    return "\n".join(lines)
-
-
-def _cpu() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    names = (line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.machine())
+    today, on = date.today().isoformat(), machine.describe()
+    return rendered("header", shlex.join(command), rounds, load, today, on, machine.PACKAGES)
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
     """Those that were judged in this run, and what they missed."""
     judged = [verdict for verdict in verdicts if verdict.met is not None]
     missed = [verdict for verdict in judged if not verdict.met]
-    text = f"## Targets: {len(judged) - len(missed)} of {len(judged)} met\n" if judged else ""
-    if missed:
-        text += "\nMissed:\n\n" + verdict_table(missed)
-    return text
+    return rendered("summary", len(judged), missed) if judged else ""
 
 
 def split_section(result: Result) -> Section:
-    size = result.files.sizes
     columns = {SYSTEMS[name].title: result.medians(name) for name in result.rounds}
-    parts = [
-        f"## {result.title}\n\n"
-        f"To train on: {size['train_sentences']:,} sentences, {size['train_tokens']:,} tokens, "
-        f"{size['labels']} labels. To tag: {size['test_tokens']:,} tokens.\n",
-        figure_table(columns),
-        notes(columns, result),
-    ]
-    return Section("\n".join(part for part in parts if part), targets.ratio_verdicts(result))
-
-
-def notes(columns: Mapping[str, Figures], result: Result) -> str:
-    lines = [f"- {SYSTEMS[name].title}: {error}\n" for name, error in result.capped.items()]
-    lines += [
-        f"- † {title}: stopped after iteration {figures['stopped']:.0f}, too early to be accurate. On Brown "
-        "1000/4000 the rich one tagged as fast, within the noise, after 1 iteration as after 50.\n"
-        for title, figures in columns.items()
-        if figures.get("stopped")
-    ]
-    return "".join(lines)
-
-
-def figure_table(columns: Mapping[str, Figures]) -> str:
     rows = [
         [title, *(_cell(figures, key, form) for figures in columns.values())]
         for key, (title, form) in ROWS.items()
         if any(key in figures for figures in columns.values())
     ]
-    return table(["", *columns], rows)
+    capped = {SYSTEMS[name].title: error for name, error in result.capped.items()}
+    text = rendered("split", result, result.files.sizes, columns, rows, capped)
+    return Section(text, targets.ratio_verdicts(result))
 
 
 def _cell(figures: Figures, key: str, form: str) -> str:
     if key not in figures:
         return "–"
-    mark = " †" if figures.get("stopped") and key in LEARNED else ""
-    return format(figures[key], form) + mark
+    return format(figures[key], form) + (" †" if figures.get("stopped") and key in LEARNED else "")
 
 
 def accuracy_section(found: Mapping[str, Mapping[str, Figures]]) -> Section:
     """Figures by split and system."""
-    rows = [
-        [
-            _measured(title),
-            *(f"{by_system[system.name][targets.measure_of(title)]:.2f}" for system in CORATES),
-        ]
-        for title, by_system in found.items()
-    ]
-    head = ["", *(system.title for system in CORATES)]
-    return Section("## Accuracy on every split\n\n" + table(head, rows), targets.accuracy_verdicts(found))
-
-
-def _measured(title: str) -> str:
-    return f"{title}, entity F1" if targets.measure_of(title) == "f1" else title
+    rows = []
+    for title, by_system in found.items():
+        measure = targets.measure_of(title)
+        cells = [f"{by_system[system.name][measure]:.2f}" for system in CORATES]
+        rows.append([f"{title}, entity F1" if measure == "f1" else title, *cells])
+    text = rendered("accuracy", [system.title for system in CORATES], rows)
+    return Section(text, targets.accuracy_verdicts(found))
 
 
 def start_section(title: str, starts: Mapping[str, list[float]]) -> Section:
     others = [f"`python -c pass` {median(starts['python']):.0f} ms"]
     if TNT.name in starts:
         others.append(f"{TNT.title} on the same sentence {median(starts[TNT.name]):,.0f} ms")
-    text = (
-        f"## Start-up\n\nCPU of a whole process, with models of {title}. "
-        f"For comparison: {', '.join(others)}.\n"
-    )
-    return Section(text, targets.start_verdicts(starts))
+    return Section(rendered("start", title, others), targets.start_verdicts(starts))
 
 
 def scaling_section(title: str, costs: Mapping[int, Mapping[str, Figures]]) -> Section:
-    names = list(next(iter(costs.values())))
-    head = ["tokens"]
-    for name in names:
-        head += [f"{SYSTEMS[name].title}, CPU s", "peak memory, MB"]
-    rows = []
-    for tokens, by_name in costs.items():
-        cells = [f"{tokens:,}"]
-        for name in names:
-            cells += [f"{by_name[name]['cpu']:.2f}", f"{by_name[name]['peak']:,.0f}"]
-        rows.append([*cells, f"{targets.fitting(by_name):.2f}"])
-    text = (
-        f"## Training on a corpus that grows\n\nThe file of {title} once, twice, … over. "
-        "Fitting of the weights is the difference of fitted and fixed.\n\n"
-        + table([*head, "fitting of the weights, CPU s"], rows)
-    )
-    return Section(text, targets.scaling_verdicts(costs))
+    titles = [SYSTEMS[name].title for name in next(iter(costs.values()))]
+    rows = [(tokens, list(by_name.values()), targets.fitting(by_name)) for tokens, by_name in costs.items()]
+    return Section(rendered("scaling", title, titles, rows), targets.scaling_verdicts(costs))
 
 
 def label_section(title: str, speeds: Sequence[LabelSpeed]) -> Section:
-    head = [
-        "labels",
-        "labels a token",
-        f"{FITTED.title}, tokens/s",
-        f"{RICH.title}, tokens/s",
-        "features ready",
-    ]
-    rows = [
-        [
-            f"{speed.sizes['labels']:.0f}",
-            f"{speed.sizes['labels_a_word']:.2f}",
-            f"{speed.ours:,.0f}",
-            *("–" if s is None else f"{s:,.0f}" for s in (speed.crfsuite, speed.crfsuite_ready)),
-        ]
-        for speed in speeds
-    ]
-    text = (
-        f"## Tagging with more and more labels\n\nThe sentences of {title}'s test part that have known words "
-        f"only: {speeds[0].sizes['test_tokens']:,.0f} tokens, in memory, one thread. Coarser labels are the "
-        "first letters of Brown's, finer ones Brown's and a number that follows from the word. *Labels a "
-        "token*: those that its word had in training.\n\n" + table(head, rows)
+    return Section(
+        rendered("labels", title, FITTED.title, RICH.title, speeds), targets.label_verdicts(speeds)
     )
-    return Section(text, targets.label_verdicts(speeds))
 
 
 def calibration_section(found: Mapping[str, Mapping[str, Bins]]) -> Section:
     """Bins by corpus and system."""
-    text = "## Are the probabilities right?\n\nTokens by the probability of the label they were given.\n"
-    verdicts = []
-    for title, by_system in found.items():
-        head = [title]
-        for system in (FITTED, FIXED):
-            head += [f"{system.title}: tokens", "probability, %", "right, %"]
-        rows = []
-        for number, pair in enumerate(zip(by_system[FITTED.name], by_system[FIXED.name], strict=True)):
-            cells = [f"{number / 10:.1f}–{(number + 1) / 10:.1f}"]
-            for b in pair:
-                cells.append(f"{b['n']:,}")
-                cells += [f"{100 * b[key]:.1f}" if b["n"] else "–" for key in ("probability", "right")]
-            rows.append(cells)
-        text += "\n" + table(head, rows)
-        verdicts += targets.calibration_verdicts(title, by_system)
-    return Section(text, verdicts)
+    rows = {title: list(zip(of[FITTED.name], of[FIXED.name], strict=True)) for title, of in found.items()}
+    verdicts = [verdict for title, of in found.items() for verdict in targets.calibration_verdicts(title, of)]
+    return Section(rendered("calibration", rows, [FITTED.title, FIXED.title]), verdicts)

@@ -10,44 +10,23 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-import plot
-import studies
-import tables
-import targets
-from children import CapError
-from systems import (
-    CORATE,
-    CORATES,
-    FITTED,
-    FIXED,
-    PEERS,
-    RICH,
-    SYSTEMS,
-    TNT,
-    Figures,
-    Files,
-    Result,
-    measure,
-    measure_accuracy,
-    write_split,
-)
-from tables import Section
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
-
-import corpora
-import terminal
+from benchmarks import studies, systems, tables, targets
+from benchmarks.systems import CORATE, CORATES, FITTED, FIXED, PEERS, RICH, TNT, Figures, Files, Result
+from benchmarks.tables import Section
 from corate import InputError
+from lab import corpora, pictures, terminal
+from lab.children import ROOT, CapError
 
-REPORT = Path(__file__).resolve().parents[1] / "docs" / "benchmark.md"
+REPORT = ROOT / "docs" / "benchmark.md"
 TITLES = {name: f"Brown {name}" for name in corpora.BROWN_SPLITS}
 TITLES[corpora.CONLL_SPLIT] = f"CoNLL-2002 Dutch {corpora.CONLL_SPLIT}"
 SMALL, LARGE, DUTCH = "1000/4000", "32623/1000", corpora.CONLL_SPLIT
 PLOTTED = (SMALL, LARGE, DUTCH)
 ALL = "all"
+PARTS = ("splits", "accuracy", "start-up", "scaling", "labels", "calibration")
 
 
 class Benchmark:
@@ -60,15 +39,15 @@ class Benchmark:
         self.results: dict[str, Result] = {}
 
     def sections(self) -> Iterator[Section]:
-        for name, part in PARTS.items():
-            if name in self.options.part:
-                yield from part(self)
+        for part in PARTS:
+            if part in self.options.part:
+                yield from getattr(self, part.replace("-", "_"))()
 
     def files(self, name: str) -> Files:
         if name not in self.written:
             terminal.progress(f"{TITLES[name]}: writing the files …")
             folder = self.folder / f"split{len(self.written)}"
-            self.written[name] = write_split(self.options.data, name, folder)
+            self.written[name] = systems.write_split(self.options.data, name, folder)
         return self.written[name]
 
     def splits(self) -> Iterator[Section]:
@@ -85,7 +64,7 @@ class Benchmark:
                     continue
                 terminal.progress(f"{TITLES[name]}, round {number + 1}: {system.title} …")
                 try:
-                    figures = measure(system, result.files, self.options.cap)
+                    figures = systems.measure(system, result.files, self.options.cap)
                     result.rounds.setdefault(system.name, []).append(figures)
                 except CapError as error:
                     result.capped[system.name] = error
@@ -102,7 +81,7 @@ class Benchmark:
                     by_system[system.name] = self.results[name].medians(system.name)
                 else:
                     terminal.progress(f"accuracy on {title}: {system.title} …")
-                    by_system[system.name] = measure_accuracy(system, self.files(name))
+                    by_system[system.name] = systems.measure_accuracy(system, self.files(name))
         yield tables.accuracy_section(found)
 
     def start_up(self) -> Iterator[Section]:
@@ -129,39 +108,34 @@ class Benchmark:
         yield tables.label_section(TITLES[LARGE], speeds)
 
     def calibration(self) -> Iterator[Section]:
+        terminal.progress("calibration …")
         held_out = {"Brown, held out": LARGE, "CoNLL-2002 Dutch testa": DUTCH}
-        found = {}
-        for title, name in held_out.items():
-            terminal.progress(f"calibration: {title} …")
-            found[title] = studies.reliability(self.files(name))
+        found = {title: studies.reliability(self.files(name)) for title, name in held_out.items()}
         yield tables.calibration_section(found)
 
-    def panels(self) -> list[plot.Panel]:
-        return [panel(self.results[name]) for name in PLOTTED if name in self.results]
+    def plotted(self) -> list[Result]:
+        return [self.results[name] for name in PLOTTED if name in self.results]
 
 
-PARTS: dict[str, Callable[[Benchmark], Iterator[Section]]] = {
-    "splits": Benchmark.splits,
-    "accuracy": Benchmark.accuracy,
-    "start-up": Benchmark.start_up,
-    "scaling": Benchmark.scaling,
-    "labels": Benchmark.labels,
-    "calibration": Benchmark.calibration,
-}
+def picture(results: list[Result]) -> str:
+    """Accuracy against training time: a panel a split, a point a tagger.
 
-
-def panel(result: Result) -> plot.Panel:
-    """A tagger that was stopped early has no place: it would have been better, and slower."""
-    key = targets.measure_of(result.title)
-    points = []
-    for name in result.rounds:
-        system, figures = SYSTEMS[name], result.medians(name)
-        if not figures.get("stopped"):
-            colour = {"tagger": plot.OURS, None: plot.THEIRS}.get(system.kind, plot.PAPERS)
-            short = system.title.removeprefix("corate ").removeprefix("NLTK ")
-            points.append(plot.Point(short, figures["train_cpu"], figures[key], colour))
-    title = result.title.removesuffix(f" {DUTCH}")
-    return plot.Panel(title, "entity F1" if key == "f1" else "accuracy", points)
+    One that was stopped early has no place: it would have been better, and slower.
+    """
+    figure = pictures.new(4.6 * len(results), 4.2)
+    for axes, result in zip(figure.subplots(1, len(results), squeeze=False)[0], results, strict=True):
+        key = targets.measure_of(result.title)
+        points = []
+        for name in result.rounds:
+            system, figures = systems.SYSTEMS[name], result.medians(name)
+            if not figures.get("stopped"):
+                colour = {"tagger": "red", None: "grey"}.get(system.kind, "blue")
+                short = system.title.removeprefix("corate ").removeprefix("NLTK ")
+                points.append(pictures.Point(short, figures["train_cpu"], figures[key], colour))
+        title = result.title.removesuffix(f" {DUTCH}")
+        axes.set_title(f"{title}: {'entity F1' if key == 'f1' else 'accuracy'}, %")
+        pictures.time_and_rate(axes, points, "training, CPU seconds")
+    return pictures.svg(figure)
 
 
 def main() -> None:
@@ -170,7 +144,7 @@ def main() -> None:
         raise InputError("no such command: install corate where this Python lives", str(CORATE))
     if options.out and not options.out.parent.is_dir():
         raise InputError("no such folder: create it, or give another --out", str(options.out.parent))
-    command = ["python", "benchmarks/tagging.py", *sys.argv[1:]]
+    command = ["python", "-m", "benchmarks.tagging", *sys.argv[1:]]
     header = tables.header(command, options.rounds, os.getloadavg()[0])
     print(header, flush=True)
     sections = []
@@ -182,49 +156,37 @@ def main() -> None:
     summary = tables.summary([verdict for section in sections for verdict in section.verdicts])
     print(summary)
     if options.out:
-        write_report(options.out, [header, summary, *map(Section.markdown, sections)], benchmark.panels())
+        write_report(options.out, [header, summary, *map(Section.markdown, sections)], benchmark.plotted())
 
 
-def write_report(out: Path, texts: list[str], panels: list[plot.Panel]) -> None:
-    if panels:
-        picture = out.with_suffix(".svg")
-        picture.write_text(plot.svg(panels), encoding="utf-8")
-        texts.insert(2, f"![Accuracy against training time]({picture.name})\n")
+def write_report(out: Path, texts: list[str], results: list[Result]) -> None:
+    if results:
+        plot = out.with_suffix(".svg")
+        plot.write_text(picture(results), encoding="utf-8")
+        texts.insert(2, f"![Accuracy against training time]({plot.name})\n")
     out.write_text("\n".join(texts), encoding="utf-8")
 
 
 def arguments() -> argparse.Namespace:
-    example = "python benchmarks/tagging.py --data ../shared/data --split 4000/1000 --part splits"
-    parser = terminal.arguments(__doc__, example, data="folder that holds brown/ and conll2002/")
+    parser = terminal.arguments(
+        __doc__, "benchmarks.tagging --data ../shared/data --split 4000/1000 --part splits"
+    )
+
+    def names(option: str, choices: list[str], default: list[str], what: str) -> None:
+        said = f"{what}: {', '.join(choices)} (default: {' '.join(default)})"
+        parser.add_argument(option, nargs="+", choices=choices, default=default, metavar="NAME", help=said)
+
+    names("--split", [*TITLES, ALL], list(PLOTTED), "where taggers are compared")
+    names("--part", list(PARTS), list(PARTS), "what is measured")
     add = parser.add_argument
-    add(
-        "--split",
-        nargs="+",
-        choices=[*TITLES, ALL],
-        default=list(PLOTTED),
-        metavar="NAME",
-        help=f"where taggers are compared: {', '.join(TITLES)}, or all (default: {' '.join(PLOTTED)})",
-    )
-    add(
-        "--peers",
-        type=_peers,
-        default=list(PEERS),
-        metavar="NAMES",
-        help=f"of {','.join(PEERS)}; '' for none (default: all)",
-    )
-    add(
-        "--part",
-        nargs="+",
-        choices=PARTS,
-        default=list(PARTS),
-        metavar="NAME",
-        help=f"what is measured: {', '.join(PARTS)} (default: all)",
-    )
+    of_peers = f"of {','.join(PEERS)}; '' for none (default: all)"
+    add("--peers", type=_peers, default=list(PEERS), metavar="NAMES", help=of_peers)
     add("--quick", action="store_true", help=f"compare with {TNT.title} on {LARGE}, and nothing else")
     add("--rounds", type=_positive, default=3, metavar="N", help="rounds behind a figure (default: 3)")
     add("--cap", type=_positive, default=300, metavar="SECONDS", help="CPU for a peer's step (default: 300)")
     add("--out", type=Path, metavar="FILE", help="the report (default: docs/benchmark.md; none if --quick)")
     options = parser.parse_args()
+    options.data = options.data.resolve()  # for children, which start at the root
     if options.out is None and not options.quick:
         options.out = REPORT
     if options.quick:

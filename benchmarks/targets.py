@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from studies import Bins, LabelSpeed
-from systems import ECRN, EP1, FITTED, FIXED, PERCEPTRON, RICH, TNT, Figures, Result, System
+from benchmarks.studies import Bins, LabelSpeed
+from benchmarks.systems import ECRN, EP1, FITTED, FIXED, PERCEPTRON, RICH, TNT, Figures, Result, System
 
-HEAD = ("", "found", "range", "target", "")
 BROWN = "Brown 32623/1000"
 DUTCH = "CoNLL-2002 Dutch train/testb"
 
@@ -158,9 +157,7 @@ FLOORS = {
     DUTCH: 80.0,
 }
 LOSSES = {"accuracy": 1.5, "f1": 4.0}  # that fixed weights may cost
-MORE_A_TOKEN = (
-    1.1  # training CPU a token on the largest corpus, over that on the smallest: linear, with noise
-)
+MORE_A_TOKEN = 1.1  # training CPU a token on the largest corpus, over that on the smallest: linear, and noise
 MORE_FITTING = 1.5  # CPU of fitting the weights on the largest corpus, over that on the smallest: noise alone
 MORE_LABELS = 2.0  # tagging time with the most labels, over that with the fewest: "hardly grows"
 CALIBRATION = 0.02

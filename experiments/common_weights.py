@@ -13,8 +13,6 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import minimize
 
-import corpora
-import terminal
 from corate.arrays import Float
 from corate.contexts.defaults import default_contexts
 from corate.counts.count import Events
@@ -26,8 +24,9 @@ from corate.models.tagger.weights import SINGLES, Weights, share
 from corate.rates.rates import Rates
 from corate.text.corpus import Corpus
 from corate.text.tokens import as_corpus
+from lab import corpora, terminal
 
-OUT = Path(shipped.__file__).parent / "common_weights.json"
+OUT = Path(shipped.__file__).with_name("common_weights.json")
 BROWN = ("1000/4000", "4000/1000", "17311/16312")
 PENALTY = 2e-3
 STEPS = 100
@@ -39,10 +38,8 @@ Case = tuple[Rates, list[weights.HeldOut]]
 
 
 def main() -> None:
-    example = "python experiments/common_weights.py --data ../shared/data"
-    options = terminal.arguments(
-        __doc__, example, data="folder that holds brown/ and conll2002/"
-    ).parse_args()
+    example = "experiments.common_weights --data ../shared/data"
+    options = terminal.arguments(__doc__, example).parse_args()
     brown, conll = corpora.brown(options.data), corpora.conll2002(options.data)
     parts = {f"Brown {name}": brown.splits[name].train for name in BROWN}
     parts["CoNLL-2002 Dutch"] = conll.splits[corpora.CONLL_SPLIT].train

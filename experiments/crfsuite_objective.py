@@ -7,28 +7,21 @@ test parts. Needs python-crfsuite. For CPU times that compare, run it with OPENB
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from time import process_time
+from typing import Any
 
-import terminal
-from corate import InputError, LinearChainCRF
+from corate import LinearChainCRF
 from corate.contexts.defaults import LAFFERTY
 from corate.contexts.views import view
-from corpora import CONLL_SPLIT, Split, brown, conll2002
+from corate.evaluation.significance import outcomes
+from lab import terminal
+from lab.corpora import CONLL_SPLIT, Split, brown, conll2002
+from lab.peers import Attributes, CRFsuite, Words
+from lab.store import sources_of
+from lab.tables import Cell, Table
 
 C2 = 1.0  # CRFsuite's default
-
-ROWS = {
-    "features": "features",
-    "iterations": "iterations",
-    "objective": "objective",
-    "seconds": "training, CPU s",
-    "accuracy": "accuracy on the test part, %",
-    "agreement": "tokens with the same label, %",
-}
 
 
 @dataclass(frozen=True)
@@ -40,47 +33,31 @@ class Result:
     labels: list[list[str]]
 
 
-def ours(split: Split, c2: float) -> Result:
+def trained(model: Any, split: Split) -> tuple[float, list[list[str]]]:
+    """CPU seconds of training, and the labels of the test part."""
     start = process_time()
-    crf = LinearChainCRF(c2=c2).fit(split.train.words, split.train.labels)
-    seconds = process_time() - start
-    labels = crf.predict(split.test.words)
-    return Result(len(crf.weights_), len(crf.training_log_) - 1, crf.objective_, seconds, labels)
+    model.fit(split.train.words, split.train.labels)
+    return process_time() - start, model.predict(split.test.words)
+
+
+def ours(split: Split, c2: float) -> Result:
+    crf = LinearChainCRF(c2=c2)
+    found = trained(crf, split)
+    return Result(len(crf.weights_), len(crf.training_log_) - 1, crf.objective_, *found)
 
 
 def crfsuite(split: Split, c2: float) -> Result:
-    try:
-        import pycrfsuite
-    except ImportError:
-        raise InputError("python-crfsuite is not installed: pip install 'corate[peers]'") from None
-
-    start = process_time()
-    trainer = pycrfsuite.Trainer(verbose=False)
-    trainer.set_params({"c1": 0.0, "c2": c2})
-    for words, labels in zip(split.train.words, split.train.labels, strict=True):
-        trainer.append(attributes(words), labels)
-    with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "model")
-        trainer.train(path)
-        seconds = process_time() - start
-        tagger = pycrfsuite.Tagger()
-        tagger.open(path)
-        found = [tagger.tag(attributes(words)) for words in split.test.words]
-    log = trainer.logparser
-    n_features = int(log.featgen_num_features)
-    return Result(n_features, len(log.iterations), float(log.last_iteration["loss"]), seconds, found)
+    sources_of("python-crfsuite")  # says so if it is not installed
+    crf = CRFsuite(attributes, c2=c2)
+    found = trained(crf, split)
+    objective = float(crf.log_.last_iteration["loss"])
+    return Result(int(crf.log_.featgen_num_features), crf.iterations_, objective, *found)
 
 
-def attributes(words: Iterable[str]) -> list[list[str]]:
-    """Lafferty's, as CRFsuite takes them: `name=value` where there is a value."""
+def attributes(words: Words) -> Attributes:
+    """Lafferty's, as our views have them: `name=value` where there is a value."""
     views = [(name, view(name)) for name in LAFFERTY]
     return [[f"{name}={value}" for name, of in views if (value := of(word))] for word in words]
-
-
-def share(a: Sequence[Sequence[str]], b: Sequence[Sequence[str]]) -> float:
-    """Percentage of equal labels."""
-    pairs = [x == y for left, right in zip(a, b, strict=True) for x, y in zip(left, right, strict=True)]
-    return 100 * sum(pairs) / len(pairs)
 
 
 def compare(title: str, split: Split, c2: float) -> None:
@@ -88,28 +65,28 @@ def compare(title: str, split: Split, c2: float) -> None:
     here = ours(split, c2)
     terminal.progress(f"{title}: CRFsuite …")
     peer = crfsuite(split, c2)
-    columns = []
-    for name, found in (("LinearChainCRF", here), ("CRFsuite", peer)):
-        cells = {
-            "features": f"{found.features:,}",
-            "iterations": f"{found.iterations}",
-            "objective": f"{found.objective:,.3f}",
-            "seconds": f"{found.seconds:.1f}",
-            "accuracy": f"{share(split.test.labels, found.labels):.2f}",
-        }
-        columns.append(terminal.Column(name, terminal.HERE, cells))
-    ratio = {
-        "objective": f"{100 * (here.objective / peer.objective - 1):+.4f} %",
-        "seconds": f"× {here.seconds / peer.seconds:.2f}",
-        "agreement": f"{share(here.labels, peer.labels):.2f}",
+    same = 100 * outcomes(here.labels, peer.labels).accuracy
+    right = [100 * outcomes(split.test.labels, of.labels).accuracy for of in (here, peer)]
+    further = f"{100 * (here.objective / peer.objective - 1):+.4f} %"
+    rows = {
+        "features": [f"{here.features:,}", f"{peer.features:,}"],
+        "iterations": [f"{here.iterations}", f"{peer.iterations}"],
+        "objective": [f"{here.objective:,.3f}", f"{peer.objective:,.3f}", further],
+        "training, CPU s": [
+            f"{here.seconds:.1f}",
+            f"{peer.seconds:.1f}",
+            f"× {here.seconds / peer.seconds:.2f}",
+        ],
+        "accuracy on the test part, %": [f"{rate:.2f}" for rate in right],
+        "tokens with the same label, %": ["–", "–", f"{same:.2f}"],
     }
-    columns.append(terminal.Column("ours / theirs", terminal.HERE, ratio))
-    terminal.print_table(f"{title}, c2 = {c2:g}", ROWS, columns)
+    heads = ["", "LinearChainCRF", "CRFsuite", "ours / theirs"]
+    cells = [(title, [Cell(text) for text in texts]) for title, texts in rows.items()]
+    Table(f"{title}, c2 = {c2:g}", heads, cells).print()
 
 
 def main() -> None:
-    example = "OPENBLAS_NUM_THREADS=1 python experiments/crfsuite_objective.py --data ../shared/data"
-    parser = terminal.arguments(__doc__, example, data="folder that holds brown/ and conll2002/")
+    parser = terminal.arguments(__doc__, "experiments.crfsuite_objective --data ../shared/data")
     parser.add_argument("--c2", type=float, default=C2, help="penalty (default: %(default)s)")
     options = parser.parse_args()
     if os.environ.get("OPENBLAS_NUM_THREADS") != "1":

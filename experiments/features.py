@@ -10,42 +10,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import terminal
-from corate import Tagger
+from corate import Tagger, read
 from corate.contexts.files import parse_contexts
 from corate.evaluation.evaluate import evaluate
-from corate.text.formats import read
+from lab import terminal
 
 Row = tuple[str, str]  # a word and its part of speech
 Part = tuple[list[list[Row]], list[list[str]]]
 
 # As CRF++ comes with it for chunks: words and parts of speech around the token, their pairs and triples.
-TEMPLATE = """
-# Unigram
-U00:%x[-2,0]
-U01:%x[-1,0]
-U02:%x[0,0]
-U03:%x[1,0]
-U04:%x[2,0]
-U05:%x[-1,0]/%x[0,0]
-U06:%x[0,0]/%x[1,0]
-
-U10:%x[-2,1]
-U11:%x[-1,1]
-U12:%x[0,1]
-U13:%x[1,1]
-U14:%x[2,1]
-U15:%x[-2,1]/%x[-1,1]
-U16:%x[-1,1]/%x[0,1]
-U17:%x[0,1]/%x[1,1]
-U18:%x[1,1]/%x[2,1]
-U20:%x[-2,1]/%x[-1,1]/%x[0,1]
-U21:%x[-1,1]/%x[0,1]/%x[1,1]
-U22:%x[0,1]/%x[1,1]/%x[2,1]
-
-# Bigram
-B
-"""
+TEMPLATE = [
+    *(f"U0{i + 2}:%x[{i},0]" for i in range(-2, 3)),
+    *("U05:%x[-1,0]/%x[0,0]", "U06:%x[0,0]/%x[1,0]"),
+    *(f"U1{i + 2}:%x[{i},1]" for i in range(-2, 3)),
+    *(f"U1{i + 7}:%x[{i},1]/%x[{i + 1},1]" for i in range(-2, 2)),
+    *(f"U2{i + 2}:%x[{i},1]/%x[{i + 1},1]/%x[{i + 2},1]" for i in range(-2, 1)),
+    "B",
+]
 
 
 def features(rows: Sequence[Row], i: int) -> list[str]:
@@ -57,13 +38,9 @@ def features(rows: Sequence[Row], i: int) -> list[str]:
             found.append("BOS" if offset < 0 else "EOS")
             continue
         word, tag = rows[i + offset]
-        found += [
-            f"{mark}word.lower={word.lower()}",
-            f"{mark}word.istitle={word.istitle()}",
-            f"{mark}word.isupper={word.isupper()}",
-            f"{mark}postag={tag}",
-            f"{mark}postag[:2]={tag[:2]}",
-        ]
+        values = {"lower": word.lower(), "istitle": word.istitle(), "isupper": word.isupper()}
+        found += [f"{mark}word.{name}={value}" for name, value in values.items()]
+        found += [f"{mark}postag={tag}", f"{mark}postag[:2]={tag[:2]}"]
     return found
 
 
@@ -74,14 +51,14 @@ def part(path: Path) -> Part:
 
 
 def main() -> None:
-    example = "python experiments/features.py --data ../shared/data"
+    example = "experiments.features --data ../shared/data"
     options = terminal.arguments(__doc__, example, data="folder that holds conll2002/").parse_args()
     folder = options.data / "conll2002"
     (X, y), (test, gold) = part(folder / "ned.train"), part(folder / "ned.testb")
     runs: dict[str, tuple[Tagger, Any, Any]] = {
         "the Tagger's own contexts": (Tagger(), X, test),
         "python-crfsuite's tutorial": (Tagger(), _all_features(X), _all_features(test)),
-        "a CRF++ template": (Tagger(contexts=parse_contexts(TEMPLATE.splitlines(), "template")), X, test),
+        "a CRF++ template": (Tagger(contexts=parse_contexts(TEMPLATE, "template")), X, test),
     }
     for title, (tagger, train, asked) in runs.items():
         terminal.progress(f"{title} …")

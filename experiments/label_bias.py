@@ -18,15 +18,15 @@ from typing import Any
 
 import numpy as np
 
-import terminal
 from corate import EmpiricalCRF
 from corate.evaluation.significance import Outcomes, outcomes
-from corpora import Part
-from measure import DONE, comparisons
-from models import MODELS
-from published import LABEL_BIAS
-from results import Record, check_writable, pack, write_json
-from tagging_table import published_figures
+from experiments.measure import DONE, comparisons
+from experiments.models import MODELS, title_of
+from experiments.published import LABEL_BIAS, with_papers
+from lab import terminal
+from lab.corpora import Part
+from lab.store import Record, pack
+from lab.tables import Table, figure, published
 
 # A label emits its own symbol with probability 29/32, each of the other three with 1/32.
 SYMBOLS = "riob"
@@ -37,14 +37,7 @@ N_TRAIN, N_TEST, ROUNDS = 1000, 250, 10
 CMM = "cmm"
 ANSWERS = ("YOB", "XIB")
 TRAINED = ("separate", "crf-tuned", "pw", "hmm", "memm", "maxent")
-LABEL_BIAS_ROWS = {
-    "EP1": "ep1",
-    "EP2": "ep2",
-    "ECRN": "ecrn",
-    "CRF++": "crf-tuned",
-    "PW": "pw",
-    "MEMM": "memm",
-}
+ROWS = {"EP1": "ep1", "EP2": "ep2", "ECRN": "ecrn", "CRF++": "crf-tuned", "PW": "pw", "MEMM": "memm"}
 
 # Only the middle symbol tells the two sequences apart. It is the own one 29 times in 32, and 2 times in 32 it
 # says nothing and half of the guesses are right: 30/32. In a wrong sequence, one label of three (B) is right.
@@ -53,8 +46,11 @@ OPTIMUM = 30 / 32 + 2 / 32 * 1 / 3
 BLIND = 1 / 2 + 1 / 2 * 1 / 3
 
 RIB_ROB = (("rib", "XIB", 11), ("rob", "YOB", 9), ("rob", "XIB", 1))
+RIB_ROB_PUBLISHED = {"ecrn": {"YOB": "9/10", "XIB": "1/10"}, CMM: {"YOB": "9/21", "XIB": "12/21"}}
 
 NOTES = f"""
+{N_TRAIN} training pairs and {N_TEST} test pairs for each of two label sequences (000 §4.4), {ROUNDS} rounds.
+rib/rob (002): 11 × (rib : XIB), 9 × (rob : YOB), 1 × (rob : XIB).
 Seeds 0 to {ROUNDS - 1}; s.d. is the standard deviation of one round, that of the mean is a third of it.
 No model can expect more than {OPTIMUM:.2%}; one that is blind to the middle symbol gets {BLIND:.2%}.
 EP1 and ECRN are given both words in φ, as in 000 eqn 13; they differ at unknown words only, and there are
@@ -140,7 +136,8 @@ def collect(options: argparse.Namespace) -> Record:
         "lengths": lengths,
         "comparisons": comparisons(records, lengths),
         "rib_rob": {key: {y: float(p) for y, p in of.items()} for key, of in rib_rob().items()},
-        "published": published_figures(LABEL_BIAS),
+        "rib_rob_published": RIB_ROB_PUBLISHED,
+        "published": LABEL_BIAS,
     }
 
 
@@ -156,39 +153,27 @@ def _pooled(rounds: Sequence[Outcomes]) -> Record:
     }
 
 
-def print_rib_rob(found: Record) -> None:
-    rows = {key: MODELS[key].title for key in found["rib_rob"]}
-    published = {"ecrn": {"YOB": "9/10", "XIB": "1/10"}, CMM: {"YOB": "9/21", "XIB": "12/21"}}
-    columns = []
-    for y in ANSWERS:
-        here = {key: f"{of[y]:.6f}" for key, of in found["rib_rob"].items()}
-        columns.append(terminal.Column(f"p({y} | rob)", terminal.HERE, here))
-        theirs = {key: of[y] for key, of in published.items()}
-        columns.append(terminal.Column("", "002 §II-B3, §III-C", theirs))
-    terminal.print_table("rib/rob: 11 × (rib : XIB), 9 × (rob : YOB), 1 × (rob : XIB)", rows, columns)
-
-
-def print_simulation(found: Record) -> None:
-    here = {key: f"{of['overall']:.2f} ± {of['deviation']:.2f}" for key, of in found["models"].items()}
-    theirs = {LABEL_BIAS_ROWS.get(m, m): f"{of['overall']}" for m, of in found["published"].items()}
-    rows = {key: MODELS[key].title if key in MODELS else f"{key} (published)" for key in here | theirs}
-    title = f"Accuracy on labels, %: 2 × {N_TRAIN} training pairs, 2 × {N_TEST} test pairs, {ROUNDS} rounds"
-    columns = [
-        terminal.Column("mean ± s.d.", terminal.HERE, here),
-        terminal.Column("mean", "000 Tab. 1, 002 Tab. II", theirs),
+def tables(found: Record) -> list[Table]:
+    """Right labels of the simulation, and what "rob" is, published beside ours."""
+    methods = {ROWS.get(method, method): method for method in found["published"]}
+    rows = []
+    for key in [*found["models"], *(key for key in methods if key not in found["models"])]:
+        cells = [figure(found, "{:.2f}", "models", key, metric) for metric in ("overall", "deviation")]
+        cells.append(published(found, "{:.1f}", "published", methods.get(key, ""), "overall"))
+        for answer in ANSWERS:
+            cells.append(figure(found, "{:.4f}", "rib_rob", key, answer))
+            cells.append(published(found, "{}", "rib_rob_published", key, answer))
+        rows.append((title_of(key), cells))
+    groups = [("labels right, %", 3), *((f"p({answer} | rob)", 2) for answer in ANSWERS)]
+    caption = "Label bias; published: 000 Tab. 1, 002 Tab. II, §II-B3, §III-C"
+    return [
+        Table(caption, ["model", "mean", "s.d. of a round", "publ.", *["here", "publ."] * 2], rows, groups)
     ]
-    terminal.print_table(title, rows, columns)
 
 
 def main() -> None:
-    options = terminal.simulated(__doc__, "label_bias.py").parse_args()
-    check_writable(options.json)
-    found = collect(options)
-    print_rib_rob(found)
-    print_simulation(found)
-    terminal.print_notes(NOTES)
-    if options.json:
-        write_json(options.json, found)
+    parser = terminal.arguments(__doc__, "experiments.label_bias", data=terminal.OWN_DATA)
+    terminal.show(parser, collect, tables, with_papers(NOTES))
 
 
 if __name__ == "__main__":

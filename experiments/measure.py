@@ -1,6 +1,6 @@
 """Train a model, label the test part and measure both: one child process a model, under a cap of CPU seconds.
 
-measure.py SPLIT MODEL      SPLIT is a JSON file that `write_split` wrote; the measurement goes to stdout
+python -m experiments.measure SPLIT MODEL      SPLIT: a JSON file of `write_split`; writes to stdout
 """
 
 from __future__ import annotations
@@ -15,16 +15,13 @@ from time import process_time
 
 import numpy as np
 
-import terminal
 from corate.evaluation.evaluate import evaluate
 from corate.evaluation.significance import Outcomes, compare_all, holm, outcomes
-from corpora import Part, Split, Splits
-from models import MODELS, Model
-from results import Record, Store, digest, pack, sources_of, unpack
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
-
-from children import ONE_THREAD, CapError, run
+from experiments.models import MODELS, Model
+from lab import terminal
+from lab.children import ONE_THREAD, CapError, run
+from lab.corpora import Part, Split, Splits
+from lab.store import Record, Store, digest, pack, sources_of, unpack
 
 DONE, STOPPED, NOT_RUN = "done", "stopped", "not run"
 LAYOUT = "1"  # of a record: another one, and nothing that was kept is found
@@ -138,9 +135,9 @@ class Measurements:
 
 
 def run_child(split: Path, key: str, cap: int) -> Record:
-    command: list[str | Path] = [sys.executable, Path(__file__), split, key]
+    child: list[str | Path] = [sys.executable, "-m", "experiments.measure", split, key]
     try:
-        finished = run(command, cap=cap, step="training and tagging", environment=ONE_THREAD)
+        finished = run(child, cap=cap, step="training and tagging", environment=ONE_THREAD)
     except CapError:
         return {"status": STOPPED, "cap": cap}
     return finished.json() | {"peak": finished.peak}
@@ -152,17 +149,17 @@ def _work(key: str, sizes: Record) -> float:
 
 def comparisons(records: Mapping[str, Record], lengths: list[int]) -> list[Record]:
     """Every pair of the models that were measured; `holm` is p of the bootstrap, all pairs at once."""
-    systems = {
-        key: outcomes_of(record, lengths) for key, record in records.items() if record["status"] == DONE
-    }
-    if len(systems) < 2:
-        return []
-    pairs = compare_all(systems)
+    systems = {key: outcomes_of(record, lengths) for key, record in done(records).items()}
+    pairs = compare_all(systems) if len(systems) > 1 else {}
     adjusted = holm([found.accuracy.p for found in pairs.values()])
     return [
         {"a": a, "b": b, **found.to_json(), "holm": p}
         for ((a, b), found), p in zip(pairs.items(), adjusted, strict=True)
     ]
+
+
+def done(records: Mapping[str, Record]) -> dict[str, Record]:
+    return {key: record for key, record in records.items() if record["status"] == DONE}
 
 
 def outcomes_of(record: Record, lengths: list[int]) -> Outcomes:

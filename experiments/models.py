@@ -6,18 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from corate import (
-    HMM,
-    MEMM,
-    EmpiricalCRF,
-    InputError,
-    LinearChainCRF,
-    MaxEntClassifier,
-    PiecewiseCRF,
-    SeparateCRF,
-    Tagger,
-)
-from peers import CRFsuite, TnT
+import corate
+from corate import EmpiricalCRF, InputError, LinearChainCRF, Tagger
+from lab.peers import CRFsuite, TnT, lafferty
 
 OURS = "corate"
 CRFPP_DEFAULT = 0.5  # CRF++'s C = 1 is c2 = 1 / (2 C)
@@ -30,13 +21,14 @@ class Model:
 
     `corpora`: whether it is run on Brown and CoNLL-2002 if nothing is said.
 
-    A colour is a family, and colour and shape together are one model, the same in every picture.
+    A colour is a family, and colour and mark together are one model, the same in every picture; `mark` is
+    one of matplotlib's letters, after which ° leaves it empty inside.
     """
 
     title: str
     says: str
     colour: str
-    shape: str
+    mark: str
     make: Callable[[], Any] | None = None
     papers: str = ""
     package: str = OURS
@@ -55,146 +47,73 @@ class Model:
         return f"{type(crf).__name__} {sorted(params.items())}"
 
 
-# POS and NER: the papers have one parameter a tag–word pair and one a tag–tag pair, hence pair="label".
+def _empirical(unknown: str, mu_oov: float | None = 1.0) -> Callable[[], EmpiricalCRF]:
+    """POS and NER: the papers have one parameter a tag–word pair and one a tag–tag pair."""
+    return lambda: EmpiricalCRF(unknown=unknown, pair="label", mu_oov=mu_oov)
+
+
+def _crfsuite(title: str, says: str, mark: str, c2: float) -> Model:
+    return Model(
+        title, says, "green", mark, lambda: CRFsuite(lafferty, c2=c2), "", "python-crfsuite", per_pair=True
+    )
+
+
+_EP1 = "empirical training of 000: factors are relative frequencies"
+_EP1_MU = "the same, its exponent at unknown words chosen on held-out sentences"
+_EP1_LABEL = "EP1 with pair factors that do not see words"
+_ECRN = "empirical co-occurrence rate network of 002"
+_EP2 = "EP1 with maximum entropy models for unknown words"
+_FIXED = "this project's model, counting alone: many contexts, weights that come with the package"
+_TAGGER = "this project's model with its default, some hundred weights fitted to the data"
+_SEPARATE = "both factors as maximum entropy models, each trained on its own (003)"
+_CRF = "standard training by L-BFGS with the default penalty of CRF++"
+_PIECEWISE = "the factors of a CRF trained as if each stood alone"
+_CRFSUITE = "python-crfsuite with its default penalty, L-BFGS, the papers' features"
+_HMM = "hidden Markov model, smoothed, with a suffix model of unknown words"
+_TNT = "NLTK's trigram tagger with a suffix model"
+_MEMM = "maximum entropy Markov model: the next label given the one before"
+_SHARED = "one such model for all labels before, over all labels"
+_CMM = "conditional Markov model by relative frequencies (002 eqn 2)"
+
 MODELS = {
-    "ep1": Model(
-        "EP1",
-        "empirical training of 000: factors are relative frequencies",
-        "blue",
-        "circle",
-        lambda: EmpiricalCRF(unknown="mean", pair="label", mu_oov=1.0),
-        "EP1",
-    ),
-    "ep1-mu": Model(
-        "EP1, μ chosen",
-        "the same, its exponent at unknown words chosen on held-out sentences",
-        "blue",
-        "ring",
-        lambda: EmpiricalCRF(unknown="mean", pair="label", mu_oov=None),
-    ),
-    "ep1-label": Model("EP1, label pairs", "EP1 with pair factors that do not see words", "blue", "diamond"),
-    "ecrn": Model(
-        "ECRN",
-        "empirical co-occurrence rate network of 002",
-        "sky",
-        "circle",
-        lambda: EmpiricalCRF(unknown="signature", pair="label", mu_oov=1.0),
-        "ECRN",
-    ),
-    "ep2": Model(
-        "EP2",
-        "EP1 with maximum entropy models for unknown words",
-        "blue",
-        "square",
-        lambda: EmpiricalCRF(unknown="maxent", pair="label", mu_oov=1.0),
-        "EP2",
-        per_pair=True,
-    ),
-    "tagger-fixed": Model(
-        "Tagger, fixed",
-        "this project's model, counting alone: many contexts, weights that come with the package",
-        "red",
-        "ring",
-        lambda: Tagger(weights="fixed"),
-    ),
-    "tagger": Model(
-        "Tagger",
-        "this project's model with its default, some hundred weights fitted to the data",
-        "red",
-        "circle",
-        Tagger,
-    ),
-    "separate": Model(
-        "Separate",
-        "both factors as maximum entropy models, each trained on its own (003)",
-        "sky",
-        "square",
-        lambda: SeparateCRF(c2=TUNED),
-        per_pair=True,
-    ),
+    "ep1": Model("EP1", _EP1, "blue", "o", _empirical("mean"), "EP1"),
+    "ep1-mu": Model("EP1, μ chosen", _EP1_MU, "blue", "o°", _empirical("mean", mu_oov=None)),
+    "ep1-label": Model("EP1, label pairs", _EP1_LABEL, "blue", "D"),
+    "ecrn": Model("ECRN", _ECRN, "sky", "o", _empirical("signature"), "ECRN"),
+    "ep2": Model("EP2", _EP2, "blue", "s", _empirical("maxent"), "EP2", per_pair=True),
+    "tagger-fixed": Model("Tagger, fixed", _FIXED, "red", "o°", lambda: Tagger(weights="fixed")),
+    "tagger": Model("Tagger", _TAGGER, "red", "o", Tagger),
+    "separate": Model("Separate", _SEPARATE, "sky", "s", lambda: corate.SeparateCRF(c2=TUNED), per_pair=True),
     "crf": Model(
-        "CRF, c2=0.5",
-        "standard training by L-BFGS with the default penalty of CRF++",
-        "green",
-        "ring",
-        lambda: LinearChainCRF(c2=CRFPP_DEFAULT),
-        "CRF++",
-        per_pair=True,
+        "CRF, c2=0.5", _CRF, "green", "o°", lambda: LinearChainCRF(c2=CRFPP_DEFAULT), "CRF++", per_pair=True
     ),
     "crf-tuned": Model(
         "CRF, c2=0.1",
         "the same with a fifth of the penalty",
         "green",
-        "circle",
+        "o",
         lambda: LinearChainCRF(c2=TUNED),
         per_pair=True,
     ),
     "pw": Model(
-        "Piecewise",
-        "the factors of a CRF trained as if each stood alone",
-        "purple",
-        "square",
-        lambda: PiecewiseCRF(c2=TUNED),
-        "PW",
-        per_pair=True,
+        "Piecewise", _PIECEWISE, "purple", "s", lambda: corate.PiecewiseCRF(c2=TUNED), "PW", per_pair=True
     ),
-    "crfsuite-1": Model(
-        "CRFsuite, c2=1",
-        "python-crfsuite with its default penalty, L-BFGS, the papers' features",
-        "green",
-        "diamond-ring",
-        lambda: CRFsuite(c2=1.0),
-        package="python-crfsuite",
-        per_pair=True,
-    ),
-    "crfsuite-0.1": Model(
-        "CRFsuite, c2=0.1",
-        "the same with a tenth of the penalty",
-        "green",
-        "diamond",
-        lambda: CRFsuite(c2=0.1),
-        package="python-crfsuite",
-        per_pair=True,
-    ),
-    "hmm": Model(
-        "HMM",
-        "hidden Markov model, smoothed, with a suffix model of unknown words",
-        "orange",
-        "square",
-        HMM,
-    ),
-    "tnt": Model(
-        "TnT",
-        "NLTK's trigram tagger with a suffix model",
-        "orange",
-        "triangle",
-        TnT,
-        package="nltk",
-    ),
-    "memm": Model(
-        "MEMM",
-        "maximum entropy Markov model: the next label given the one before",
-        "grey",
-        "diamond",
-        lambda: MEMM(c2=TUNED),
-        "MEMM",
-        corpora=False,  # as in the papers; the label bias leaves it 19.7 % on Brown 1000/4000
-    ),
+    "crfsuite-1": _crfsuite("CRFsuite, c2=1", _CRFSUITE, "D°", 1.0),
+    "crfsuite-0.1": _crfsuite("CRFsuite, c2=0.1", "the same with a tenth of the penalty", "D", 0.1),
+    "hmm": Model("HMM", _HMM, "orange", "s", corate.HMM),
+    "tnt": Model("TnT", _TNT, "orange", "^", TnT, package="nltk"),
+    # Not on corpora, as in the papers; the label bias leaves it 19.7 % on Brown 1000/4000.
+    "memm": Model("MEMM", _MEMM, "grey", "D", lambda: corate.MEMM(c2=TUNED), "MEMM", corpora=False),
     "memm-shared": Model(
-        "MEMM, shared",
-        "one such model for all labels before, over all labels",
-        "grey",
-        "square",
-        lambda: MEMM(c2=TUNED, models="shared"),
+        "MEMM, shared", _SHARED, "grey", "s", lambda: corate.MEMM(c2=TUNED, models="shared")
     ),
     "maxent": Model(
-        "MaxEnt",
-        "every label for itself, no chain",
-        "grey",
-        "down",
-        lambda: MaxEntClassifier(c2=TUNED),
+        "MaxEnt", "every label for itself, no chain", "grey", "v", lambda: corate.MaxEntClassifier(c2=TUNED)
     ),
-    "cmm": Model(
-        "CMM, counted", "conditional Markov model by relative frequencies (002 eqn 2)", "grey", "diamond-ring"
-    ),
+    "cmm": Model("CMM, counted", _CMM, "grey", "D°"),
 }
+
+
+def title_of(key: str) -> str:
+    """Of a model, or of a method that only the papers have."""
+    return MODELS[key].title if key in MODELS else key

@@ -22,13 +22,15 @@ from math import inf, log
 import numpy as np
 from scipy.optimize import minimize
 
-import terminal
 from corate import EmpiricalCRF
 from corate.arrays import Float
 from corate.evaluation.significance import outcomes
-from corpora import Part
-from label_bias import EMISSIONS, N_TEST, N_TRAIN, SEQUENCES
-from results import Record, check_writable, write_json
+from experiments.label_bias import EMISSIONS, N_TEST, N_TRAIN, SEQUENCES
+from experiments.published import with_papers
+from lab import terminal
+from lab.corpora import Part
+from lab.store import Record
+from lab.tables import Table, figure
 
 # Label sequences, and how many thousands of each are drawn for training.
 FIRST_DECIDES = ((["I", "R1", "B"], 1.2), (["O", "R2", "B"], 0.8))
@@ -39,6 +41,7 @@ STEPS = (0, 5, 10, 20, 40, 80)
 SEED = 0
 
 Tokens = Sequence[str]
+Tally = Counter[tuple[str, ...]]
 Score = Callable[[Tokens, Tokens], float]  # the log of a label sequence's score
 
 
@@ -55,31 +58,31 @@ class Frequencies:
     """Relative frequencies of labels, of label pairs given words, and of labels given the one before."""
 
     def __init__(self, part: Part) -> None:
-        self.labels = sorted(part.label_set())
-        self.unary: Counter[tuple[str, ...]] = Counter()  # word, label
-        self.middle: Counter[tuple[str, ...]] = Counter()  # neither first nor last: the denominator of (10)
-        self.pair: Counter[tuple[str, ...]] = Counter()  # two words, two labels
-        self.given: Counter[tuple[str, ...]] = Counter()  # label before, word, label
+        self.unary: Tally = Counter()  # word, label
+        self.middle: Tally = Counter()  # neither first nor last: the denominator of (10)
+        self.pair: Tally = Counter()  # two words, two labels
+        self.given: Tally = Counter()  # label before, word, label
         for words, labels in zip(part.words, part.labels, strict=True):
             tokens = list(zip(words, labels, strict=True))
             self.unary.update(tokens)
             self.middle.update(tokens[1:-1])
             self.pair.update((x, x2, y, y2) for (x, y), (x2, y2) in pairwise(tokens))
             self.given.update((y, x2, y2) for (_, y), (x2, y2) in pairwise(tokens))
-        self._totals = {name: _totals(getattr(self, name)) for name in ("unary", "pair", "given")}
+        self.totals: Counter[tuple[str, ...]] = Counter()
+        for name in ("unary", "pair", "given"):
+            for key, n in getattr(self, name).items():
+                self.totals[self.condition(name, key)] += n
+
+    @staticmethod
+    def condition(name: str, key: tuple[str, ...]) -> tuple[str, ...]:
+        """Of a table: the words of a key (and, if given, the label before)."""
+        return (name, *key[: 2 if len(key) > 2 else 1])
 
     def p(self, name: str, *key: str) -> float:
-        """The share of a key among those with the same words (and, if given, label before)."""
-        total = self._totals[name][key[: 2 if len(key) > 2 else 1]]
+        """The share of a key among those with the same condition."""
+        total = self.totals[self.condition(name, key)]
         times: int = getattr(self, name)[key]
         return times / total if total else 0.0
-
-
-def _totals(counts: Counter[tuple[str, ...]]) -> Counter[tuple[str, ...]]:
-    totals: Counter[tuple[str, ...]] = Counter()
-    for key, n in counts.items():
-        totals[key[: 2 if len(key) > 2 else 1]] += n
-    return totals
 
 
 class Equation10:
@@ -215,6 +218,7 @@ HEADS = {
 }
 
 NOTES = """
+000 §3.2.1, eqns 10 and 11.
 A probability would have log likelihoods below 0 and log Z = 0. The denominator of (10) is rewarded for being
 small: there is no maximum, the score stops being a probability, and the label that is most frequent with the
 word wins whatever stands beside it. (11) is a probability and has a closed form; it is blind to a word once
@@ -222,26 +226,34 @@ the label before allows one successor only.
 """
 
 
+def tables(found: Record) -> list[Table]:
+    ten, eleven = found["equation_10"], found["equation_11"]
+    steps = [
+        (
+            f"after {step['steps']} steps",
+            [figure(found, form, "equation_10", "steps", i, key) for key, (_, form) in HEADS.items()],
+        )
+        for i, step in enumerate(ten["steps"])
+    ]
+    chains = [
+        (
+            " or ".join(chain["sequences"]),
+            [figure(found, "{:.2f}", "equation_11", i, key) for key in ("equation_11", "ep1")],
+        )
+        for i, chain in enumerate(eleven)
+    ]
+    caption = (
+        f"Equation 10, from the empirical probabilities on (L-BFGS {ten['lbfgs']}; EP1: {ten['ep1']:.2f})"
+    )
+    return [
+        Table(caption, ["training", *(head for head, _ in HEADS.values())], steps),
+        Table("Equation 11: accuracy, %", ["data", "equation 11", "EP1"], chains),
+    ]
+
+
 def main() -> None:
-    options = terminal.simulated(__doc__, "parameterizations.py").parse_args()
-    check_writable(options.json)
-    found = collect(options)
-    steps, chains = found["equation_10"]["steps"], found["equation_11"]
-    columns = [
-        terminal.Column(head, terminal.HERE, {str(s["steps"]): form.format(s[key]) for s in steps})
-        for key, (head, form) in HEADS.items()
-    ]
-    title = f"Equation 10 (L-BFGS {found['equation_10']['lbfgs']}; EP1: {found['equation_10']['ep1']:.2f})"
-    terminal.print_table(title, {str(s["steps"]): f"after {s['steps']} steps" for s in steps}, columns)
-    columns = [
-        terminal.Column(head, terminal.HERE, {str(i): f"{c[key]:.2f}" for i, c in enumerate(chains)})
-        for key, head in (("equation_11", "equation 11"), ("ep1", "EP1"))
-    ]
-    rows = {str(i): " or ".join(chain["sequences"]) for i, chain in enumerate(chains)}
-    terminal.print_table("Equation 11: accuracy, %", rows, columns)
-    terminal.print_notes(NOTES, papers=["000"])
-    if options.json:
-        write_json(options.json, found)
+    parser = terminal.arguments(__doc__, "experiments.parameterizations", data=terminal.OWN_DATA)
+    terminal.show(parser, collect, tables, with_papers(NOTES))
 
 
 if __name__ == "__main__":

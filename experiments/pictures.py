@@ -3,70 +3,88 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from boxes import Box
-from drawing import LINE, WIDTH, Linear, Log, Picture
-from measure import DONE, NOT_RUN
-from models import MODELS
-from results import Record
-from tagging_table import duration, row_of
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-LEFT, RIGHT, TOP, BOTTOM = 40, 20, 34, 40
-ROW = 21
-NAMES = 112  # width of a column of model names
+from experiments.measure import DONE, NOT_RUN, done
+from experiments.models import MODELS, title_of
+from experiments.tagging_table import duration, row_of
+from lab.pictures import COLOURS, LINE, Point, inline, log_axis, mark, new, time_and_rate
+from lab.store import Record
+
+ROW = 0.29  # inches
+SOFT = COLOURS["soft"]
+SUBTITLE: dict[str, Any] = {"color": SOFT, "fontsize": 11, "fontweight": "normal"}
 
 
-def done(records: Mapping[str, Record]) -> dict[str, Record]:
-    return {key: record for key, record in records.items() if record["status"] == DONE}
+def titled(title: str, height: float, subtitle: str = "") -> tuple[Figure, Axes]:
+    figure = new(height=height)
+    axes = figure.subplots()
+    figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
+    if subtitle:
+        axes.set_title(subtitle, **SUBTITLE)
+    return figure, axes
 
 
-def time_and_accuracy(title: str, split: Record, keys: Sequence[str], metric: str = "overall") -> str:
+def rows(title: str, names: Sequence[str], more: float = 0.75) -> tuple[Figure, Axes]:
+    """A row a name, the first on top."""
+    figure, axes = titled(title, ROW * len(names) + more)
+    axes.set_yticks(range(len(names)), names, color=COLOURS["ink"])
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(visible=False, axis="y")
+    return figure, axes
+
+
+def mark_model(axes: Axes, key: str, x: float, y: float) -> None:
+    mark(axes, x, y, MODELS[key].colour, MODELS[key].mark)
+
+
+def time_and_accuracy(title: str, split: Record, keys: Iterable[str], metric: str = "overall") -> str:
     """Every model a point: how long training took, how many labels are right."""
-    points = {key: split["models"][key] for key in keys if split["models"].get(key, {}).get("status") == DONE}
-    height = 330
-    x = Log.around((of["seconds"] for of in points.values()), LEFT, WIDTH - RIGHT)
-    rates = [of[metric] for of in points.values()]
-    margin = 0.12 * (max(rates) - min(rates))
-    y = Linear(min(rates) - margin, max(rates) + margin, height - BOTTOM, TOP)
-    said = "; ".join(
-        f"{MODELS[k].title}: {of[metric]:.1f} % after {duration(of['seconds'])}" for k, of in points.items()
+    found = done(split["models"])
+    points = {key: found[key] for key in keys if key in found}
+    figure = new(height=4.6)
+    axes = figure.subplots()
+    axes.set_title("right labels, %" if metric == "overall" else "entity F1, %", **SUBTITLE)
+    time_and_rate(
+        axes,
+        [
+            Point(MODELS[key].title, of["seconds"], of[metric], MODELS[key].colour, MODELS[key].mark)
+            for key, of in points.items()
+        ],
+        "training time, a tenfold a step",
     )
-    picture = Picture(title, f"Right labels and training time. {said}.", height)
-    what = "right labels, %" if metric == "overall" else "entity F1, %"
-    picture.y_axis(y, LEFT, WIDTH - RIGHT, title=what)
-    picture.x_axis(x, height - BOTTOM, TOP, "seconds", "training time, a tenfold a step")
-    for key, of in points.items():
-        picture.mark(MODELS[key], x(of["seconds"]), y(of[metric]))
-    frame = Box(LEFT, TOP - 6, WIDTH - LEFT - 2, height - TOP - BOTTOM + 6)
-    for key, of in sorted(points.items(), key=lambda item: -item[1][metric]):
-        picture.place_label(x(of["seconds"]), y(of[metric]), MODELS[key].title, frame)
-    return picture.svg()
+    said = "; ".join(
+        f"{title_of(key)}: {of[metric]:.1f} % after {duration(of['seconds'])}" for key, of in points.items()
+    )
+    return inline(figure, title, f"Right labels and training time. {said}.")
 
 
 def times(title: str, split: Record, together: Sequence[Record] = ()) -> str:
     """Training times, measured and published, a row a model; on an axis for all of `together`."""
     ours = split["models"]
-    published = {row_of(m): of["seconds"] for m, of in split["published"].items()}
-    keys = sorted(
-        [*ours, *(key for key in published if key not in ours)], key=lambda k: _time(ours, published, k)
-    )
-    height = TOP + ROW * len(keys) + BOTTOM - 6
-    known = [seconds for each in together or [split] for seconds in _all_times(each)]
-    x = Log.around(known, NAMES, WIDTH - 18)
-    picture = Picture(title, _said_of_times(ours, published), height)
-    picture.text(2, 14, title, name="heading")
-    picture.x_axis(x, height - BOTTOM + 6, TOP - 8, "seconds")
-    for i, key in enumerate(keys):
-        y = TOP + ROW * i + ROW / 2
-        picture.text(2, y + 4, MODELS[key].title if key in MODELS else f"{key}, published")
+    published = {row_of(method): of["seconds"] for method, of in split["published"].items()}
+
+    def time(key: str) -> float:
+        of = ours.get(key, {})
+        return float(of.get("seconds") or of.get("cap") or published.get(key, math.inf))
+
+    keys = sorted([*ours, *(key for key in published if key not in ours)], key=time)
+    figure, axes = rows(title, [title_of(key) + ("" if key in MODELS else ", published") for key in keys])
+    log_axis(axes, [seconds for each in together or [split] for seconds in _all_times(each)])
+    for y, key in enumerate(keys):
         if key in published:
-            place = x(published[key])
-            picture.curve([(place - 5, y - 5), (place + 5, y + 5)], "cross")
-            picture.curve([(place - 5, y + 5), (place + 5, y - 5)], "cross")
+            axes.plot([published[key]], [y], "x", color=SOFT, ms=9, mew=1.8, clip_on=False)
         if key in ours:
-            _time_mark(picture, x, y, key, ours[key])
-    return picture.svg()
+            _time_mark(axes, y, key, ours[key])
+    quoted = "; ".join(f"{title_of(key)} {duration(seconds)}" for key, seconds in published.items())
+    measured = "; ".join(f"{title_of(key)} {_said_of(of)}" for key, of in ours.items())
+    return inline(figure, title, f"Measured: {measured}. Published: {quoted}.")
 
 
 def _all_times(split: Record) -> list[float]:
@@ -74,123 +92,86 @@ def _all_times(split: Record) -> list[float]:
     return [of[name] for of in figures for name in ("seconds", "cap") if of.get(name)]
 
 
-def _time(ours: Mapping[str, Record], published: Mapping[str, float], key: str) -> float:
-    of = ours.get(key, {})
-    return float(of.get("seconds") or of.get("cap") or published.get(key, math.inf))
-
-
-def _time_mark(picture: Picture, x: Log, y: float, key: str, of: Record) -> None:
+def _time_mark(axes: Axes, y: float, key: str, of: Record) -> None:
+    start, colour = axes.get_xlim()[0], COLOURS[MODELS[key].colour]
     if of["status"] == DONE:
-        picture.line(x.start, y, x(of["seconds"]), y, f"stem {MODELS[key].colour}")
-        picture.mark(MODELS[key], x(of["seconds"]), y)
+        axes.hlines(y, start, of["seconds"], color=colour, lw=2, alpha=0.55)
+        mark_model(axes, key, of["seconds"], y)
         return
     seconds = of["seconds"] if of["status"] == NOT_RUN else of["cap"]
     if seconds is None:
-        picture.text(x.start + 4, y + 4, "not run", name="tick")
+        axes.text(start, y, " not run", color=SOFT, va="center")
         return
-    place = x(seconds)
-    picture.line(x.start, y, place, y, f"stem dashed {MODELS[key].colour}")
-    picture.text(place, y + 4, "?" if of["status"] == NOT_RUN else "›", "middle", "unknown")
+    axes.hlines(y, start, seconds, color=colour, lw=2, alpha=0.55, linestyles="dotted")
+    sign = "?" if of["status"] == NOT_RUN else "›"
+    axes.text(seconds, y, sign, color=SOFT, ha="center", va="center", weight="bold", fontsize=13)
 
 
-def _said_of_times(ours: Mapping[str, Record], published: Mapping[str, float]) -> str:
-    said = []
-    for key, of in ours.items():
-        name = MODELS[key].title
-        if of["status"] == DONE:
-            said.append(f"{name} {duration(of['seconds'])}")
-        elif of["status"] == NOT_RUN:
-            about = f", would take about {duration(of['seconds'])}" if of["seconds"] else ""
-            said.append(f"{name} not run{about}")
-        else:
-            said.append(f"{name} stopped after {of['cap']} s")
-    quoted = [f"{MODELS[k].title if k in MODELS else k} {duration(s)}" for k, s in published.items()]
-    return f"Measured: {'; '.join(said)}. Published: {'; '.join(quoted)}."
+def _said_of(of: Record) -> str:
+    if of["status"] == DONE:
+        return duration(of["seconds"])
+    if of["status"] == NOT_RUN:
+        return "not run" + (f", would take about {duration(of['seconds'])}" if of["seconds"] else "")
+    return f"stopped after {of['cap']} s"
 
 
 def accuracy_by_split(title: str, series: Mapping[str, Mapping[str, float]], sizes: Mapping[str, int]) -> str:
     """`series[key][split]` in percent, over training tokens."""
-    height, room = 360, 124
-    x = Log.around(sizes.values(), LEFT, WIDTH - room)
-    rates = [rate for of in series.values() for rate in of.values()]
-    y = Linear(min(rates) - 0.5, max(rates) + 0.5, height - BOTTOM, TOP)
-    said = "; ".join(
-        f"{_name(key)}: " + ", ".join(f"{rate:.1f} on {split}" for split, rate in of.items())
-        for key, of in series.items()
-    )
-    picture = Picture(title, f"Right labels in percent. {said}.", height)
-    picture.text(2, 14, title, name="heading")
-    picture.y_axis(y, LEFT, WIDTH - room)
-    picture.line(LEFT, height - BOTTOM, WIDTH - room, height - BOTTOM)
-    last = -math.inf
-    for tokens in sizes.values():
-        picture.line(x(tokens), height - BOTTOM, x(tokens), height - BOTTOM + 4)
-        if x(tokens) - last < 2.2 * LINE:
-            continue
-        last = x(tokens)
-        picture.text(x(tokens), height - BOTTOM + LINE + 2, _thousands(tokens), "middle", "tick")
-    picture.text((LEFT + WIDTH - room) / 2, height - 4, "training tokens", "middle", "axis-title")
-    ends = []
+    figure = new(height=5.0)
+    axes = figure.subplots()
+    axes.set_title(title)
+    axes.set_xscale("log")
+    axes.set_xlabel("training tokens")
+    axes.xaxis.set_major_locator(FixedLocator(list(sizes.values())))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda tokens, _: f"{tokens / 1000:.0f}k"))
+    axes.grid(visible=False, axis="x")
+    axes.tick_params(axis="x", labelrotation=45)
+    last = max(sizes.values())
+    ends = {}
     for key, of in series.items():
+        points = [(sizes[split], rate) for split, rate in of.items()]
         colour = MODELS[key].colour if key in MODELS else "grey"
-        points = [(x(sizes[split]), y(rate)) for split, rate in of.items()]
-        picture.curve(points, f"curve {colour}")
+        axes.plot(*zip(*points, strict=True), color=COLOURS[colour], lw=1.6)
         for place in points:
             if key in MODELS:
-                picture.mark(MODELS[key], *place)
-        ends.append((points[-1], _name(key)))
-    for (at, label_y), name in spread(ends, TOP, height - BOTTOM):
-        picture.line(at[0] + 7, at[1], WIDTH - room + 5, label_y, "leader")
-        picture.text(WIDTH - room + 8, label_y + 4, name)
-    return picture.svg()
+                mark_model(axes, key, *place)
+        ends[key] = points[-1]
+    low, high = axes.get_ylim()
+    line = 1.15 * LINE * (high - low) / (72 * 3.9)  # of text, in percent
+    for key, height in spread({key: rate for key, (_, rate) in ends.items()}, line, high).items():
+        leader = {"arrowstyle": "-", "color": SOFT, "lw": 0.7, "shrinkA": 0, "shrinkB": 7}
+        axes.annotate(title_of(key), ends[key], (last * 1.25, height), va="center", arrowprops=leader)
+    said = "; ".join(
+        f"{title_of(key)}: " + ", ".join(f"{rate:.1f} on {split}" for split, rate in of.items())
+        for key, of in series.items()
+    )
+    return inline(figure, title, f"Right labels in percent. {said}.")
 
 
-def _thousands(tokens: int) -> str:
-    return f"{tokens / 1000:.0f}k"
-
-
-def _name(key: str) -> str:
-    return MODELS[key].title if key in MODELS else key
-
-
-def spread(
-    ends: Sequence[tuple[tuple[float, float], str]], top: float, bottom: float
-) -> list[tuple[tuple[tuple[float, float], float], str]]:
-    """Labels at the ends of curves, moved apart so that none covers another."""
-    ordered = sorted(ends, key=lambda end: end[0][1])
-    places = [at[1] for at, _ in ordered]
-    for i in range(1, len(places)):
-        places[i] = max(places[i], places[i - 1] + LINE)
-    over = max(0.0, places[-1] - bottom)
-    for i in reversed(range(len(places))):
-        limit = bottom if i == len(places) - 1 else places[i + 1] - LINE
-        places[i] = min(places[i], limit) if over else places[i]
-    return [((at, max(place, top)), name) for (at, name), place in zip(ordered, places, strict=True)]
+def spread(values: Mapping[str, float], gap: float, highest: float) -> dict[str, float]:
+    """Moved down so far that each is a gap below the one above."""
+    places, above = {}, highest + gap
+    for key, value in sorted(values.items(), key=lambda item: -item[1]):
+        places[key] = above = min(value, above - gap)
+    return places
 
 
 def differences(title: str, split: Record, reference: str, metric: str = "accuracy") -> str:
     """The lead of every model over a reference, with its 95 % interval from resampled sentences."""
     leads = leads_over(split, reference, metric)
-    height = TOP + ROW * len(leads) + BOTTOM - 6
-    ends = [0.0, *(end for of in leads.values() for end in (of["low"], of["high"]))]
-    margin = 0.05 * (max(ends) - min(ends)) or 1.0
-    x = Linear(min(ends) - margin, max(ends) + margin, NAMES, WIDTH - 14)
+    figure, axes = rows(title, [title_of(key) for key in leads])
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:+g}" if abs(x) > 1e-9 else "0"))
+    axes.axvline(0, color=COLOURS["ink"], lw=1, ls="--")
+    for y, (key, of) in enumerate(leads.items()):
+        beyond = [[of["lead"] - of["low"]], [of["high"] - of["lead"]]]
+        mark_model(axes, key, of["lead"], y)
+        axes.errorbar(of["lead"], y, xerr=beyond, color=COLOURS["ink"], lw=1.2, capsize=5, zorder=4)
     said = "; ".join(
-        f"{MODELS[k].title} {of['lead']:+.2f}, from {of['low']:+.2f} to {of['high']:+.2f}"
-        for k, of in leads.items()
+        f"{title_of(key)} {of['lead']:+.2f}, from {of['low']:+.2f} to {of['high']:+.2f}"
+        for key, of in leads.items()
     )
-    picture = Picture(title, f"Points of difference to {MODELS[reference].title}: {said}.", height)
-    picture.text(2, 14, title, name="heading")
-    picture.x_axis(x, height - BOTTOM + 6, TOP - 8, "signed")
-    picture.line(x(0), TOP - 8, x(0), height - BOTTOM + 6, "zero")
-    for i, (key, of) in enumerate(leads.items()):
-        y = TOP + ROW * i + ROW / 2
-        picture.text(2, y + 4, MODELS[key].title)
-        picture.mark(MODELS[key], x(of["lead"]), y)
-        picture.line(x(of["low"]), y, x(of["high"]), y, "interval")
-        for end in ("low", "high"):
-            picture.line(x(of[end]), y - 8, x(of[end]), y + 8, "interval")
-    return picture.svg()
+    return inline(figure, title, f"Points of difference to {title_of(reference)}: {said}.")
 
 
 def leads_over(split: Record, reference: str, metric: str = "accuracy") -> dict[str, Record]:
@@ -207,94 +188,79 @@ def leads_over(split: Record, reference: str, metric: str = "accuracy") -> dict[
 
 
 def label_bias(found: Record) -> str:
-    """A point a round, a row a model."""
-    keys = sorted(found["models"], key=lambda key: -found["models"][key]["overall"])
-    height = TOP + ROW * len(keys) + BOTTOM
-    x = Linear(60, 100, NAMES, WIDTH - 12)
-    said = "; ".join(f"{MODELS[k].title} {found['models'][k]['overall']:.1f}" for k in keys)
+    """A stroke a round, a row a model."""
     title = "Right labels, %, in ten simulated rounds"
-    picture = Picture(title, f"Mean of the rounds: {said}. Best possible {found['optimum']:.1f}.", height)
-    picture.text(2, 14, title, name="heading")
-    picture.x_axis(x, height - BOTTOM, TOP - 6)
+    keys = sorted(found["models"], key=lambda key: -found["models"][key]["overall"])
+    figure, axes = rows(title, [title_of(key) for key in keys], more=1.0)
+    axes.set_xlim(60, 100)
     for value, name in ((found["blind"], "blind"), (found["optimum"], "best possible")):
-        picture.line(x(value), TOP - 6, x(value), height - BOTTOM, "zero")
-        picture.text(x(value), height - BOTTOM + 2.2 * LINE, name, "middle", "tick")
-    for i, key in enumerate(keys):
-        y = TOP + ROW * i + ROW / 2
-        picture.text(2, y + 4, MODELS[key].title)
-        for rate in found["models"][key]["rounds"]:
-            picture.line(x(rate), y - 6, x(rate), y + 6, f"stem {MODELS[key].colour}")
-        picture.mark(MODELS[key], x(found["models"][key]["overall"]), y)
-    return picture.svg()
+        axes.axvline(value, color=COLOURS["ink"], lw=1, ls="--")
+        axes.annotate(
+            name, (value, len(keys) - 0.4), (0, -32), textcoords="offset points", ha="center", color=SOFT
+        )
+    for y, key in enumerate(keys):
+        of = found["models"][key]
+        axes.vlines(of["rounds"], y - 0.3, y + 0.3, color=COLOURS[MODELS[key].colour], lw=2, alpha=0.55)
+        mark_model(axes, key, of["overall"], y)
+    said = "; ".join(f"{title_of(key)} {found['models'][key]['overall']:.1f}" for key in keys)
+    return inline(figure, title, f"Mean of the rounds: {said}. Best possible {found['optimum']:.1f}.")
 
 
-def shares(title: str, rows: Mapping[str, Mapping[str, float]], names: Mapping[str, str]) -> str:
+def shares(title: str, of_rows: Mapping[str, Mapping[str, float]], names: Mapping[str, str]) -> str:
     """Two probabilities of each row, bars from the left and from the right; others have what is between."""
-    height = TOP + LINE + (ROW + 3) * len(rows) + 6
+    figure, axes = rows(title, list(of_rows), more=0.7)
     first, second = names
-    said = "; ".join(f"{row}: {of[first]:.3f} and {of[second]:.3f}" for row, of in rows.items())
-    picture = Picture(title, f"{names[first]} and {names[second]}. {said}.", height)
-    picture.text(2, 14, title, name="heading")
-    picture.text(NAMES, TOP, names[first], name="tick")
-    picture.text(WIDTH - 12, TOP, names[second], "end", "tick")
-    width = WIDTH - 12 - NAMES
-    for i, (row, of) in enumerate(rows.items()):
-        y = TOP + LINE / 2 + (ROW + 3) * i
-        edge = NAMES + width * of[first]
-        picture.text(2, y + 14, row)
-        picture.rect(NAMES, y, edge - NAMES, ROW - 3, "bar right")
-        picture.rect(NAMES + width * (1 - of[second]), y, width * of[second], ROW - 3, "bar wrong")
-        picture.text(NAMES + 5, y + 13, f"{of[first]:.3f}", name="in-right")
-        picture.text(WIDTH - 17, y + 13, f"{of[second]:.3f}", "end", "in-wrong")
-    picture.line(NAMES + width / 2, TOP + 4, NAMES + width / 2, height - 4, "zero")
-    return picture.svg()
+    axes.set_xlim(0, 1)
+    axes.set_xticks([])
+    axes.set_title(names[first], loc="left", **SUBTITLE)
+    axes.set_title(names[second], loc="right", **SUBTITLE)
+    axes.grid(visible=False)
+    axes.spines[:].set_visible(False)
+    axes.axvline(0.5, color=COLOURS["ink"], lw=1, ls="--")
+    for y, of in enumerate(of_rows.values()):
+        axes.barh(y, of[first], color=COLOURS["right"])
+        axes.barh(y, of[second], left=1 - of[second], color=COLOURS["wrong"])
+        axes.text(0.015, y, f"{of[first]:.3f}", va="center")
+        axes.text(0.985, y, f"{of[second]:.3f}", va="center", ha="right")
+    said = "; ".join(f"{row}: {of[first]:.3f} and {of[second]:.3f}" for row, of in of_rows.items())
+    return inline(figure, title, f"{names[first]} and {names[second]}. {said}.")
 
 
 def flat_valley(found: Record) -> str:
     """From ep to ttp the likelihood does not change, the probability of [1,1] does."""
-    height = 300
-    x = Linear(0, 1, LEFT + 14, WIDTH - 26)
-    y = Linear(0, 1, height - BOTTOM - 8, TOP + 8)
-    low, high = found["path"][0]["p11"], found["path"][-1]["p11"]
-    flat = found["path"][0]["objective"]
-    title = "All equally likely, and yet not the same"
+    path = found["path"]
+    title, flat = "All equally likely, and yet not the same", path[0]["objective"]
+    figure, axes = titled(title, 4.1, "probability of [1,1] for [b,c]")
+    axes.set_xlabel(f"−log likelihood: {flat:.5f} everywhere on this line")
+    axes.set_xlim(-0.05, 1.05)
+    axes.set_ylim(0, 1)
+    axes.set_xticks([0, 1], ["ep: counted", "ttp"])
+    axes.axhline(0.5, color=COLOURS["ink"], lw=1, ls="--")
+    axes.text(0, 0.52, "above: [1,1], wrong", color=SOFT)
+    axes.plot([step["t"] for step in path], [step["p11"] for step in path], color=COLOURS["red"], lw=3)
+    for end in (path[0], path[-1]):
+        mark(axes, end["t"], end["p11"], "red")
+    low, high = path[0]["p11"], path[-1]["p11"]
     said = f"−log likelihood is {flat:.5f} all the way; p([1,1]) grows from {low:.2f} to {high:.2f}."
-    picture = Picture(title, said, height)
-    picture.text(2, 14, title, name="heading")
-    picture.y_axis(y, LEFT + 14, WIDTH - 26)
-    picture.text(LEFT + 14, TOP, "probability of [1,1] for [b,c]", name="tick")
-    picture.line(LEFT + 14, y(0.5), WIDTH - 26, y(0.5), "zero")
-    picture.text(LEFT + 20, y(0.5) - 5, "above: [b,c] is labelled [1,1], wrong", name="tick")
-    picture.curve([(x(step["t"]), y(step["p11"])) for step in found["path"]], "curve red thick")
-    for t, name, anchor in ((0, "ep: counted", "start"), (1, "ttp", "end")):
-        p = found["path"][-t]["p11"] if t else low
-        picture.parts.append(f'<circle cx="{x(t):.1f}" cy="{y(p):.1f}" r="6" class="full red"/>')
-        picture.text(x(t), y(p) + (20 if t == 0 else -11), name, anchor)
-    picture.text(x(0), height - BOTTOM + 8, "ep", "middle", "tick")
-    picture.text(x(1), height - BOTTOM + 8, "ttp", "middle", "tick")
-    below = f"−log likelihood: {flat:.5f} everywhere on this line"
-    picture.text((x(0) + x(1)) / 2, height - 10, below, "middle", "axis-title")
-    return picture.svg()
+    return inline(figure, title, said)
 
 
 def runaway(found: Record) -> str:
     """Equation 10: the score of all sequences together, which should be 1, and the accuracy."""
     steps = found["steps"]
-    height = 250
-    x = Linear(0, steps[-1]["steps"], LEFT, WIDTH - 18)
-    y = Linear(50, 100, height - BOTTOM, TOP + 14)
     title = "Equation 10: the more it is “trained”, the worse"
-    said = "; ".join(f"after {s['steps']} steps {s['overall']:.1f} %, log Z {s['log_z']:.1f}" for s in steps)
-    picture = Picture(title, f"Right labels: {said}.", height)
-    picture.text(2, 14, title, name="heading")
-    picture.y_axis(y, LEFT, WIDTH - 18, title="right labels, %; and log Z, which should be 0")
-    picture.x_axis(x, height - BOTTOM, TOP + 14, title="steps up the slope")
-    picture.line(LEFT, y(found["ep1"]), WIDTH - 18, y(found["ep1"]), "zero")
-    picture.text(WIDTH - 20, y(found["ep1"]) - 5, "EP1", "end", "tick")
-    picture.curve([(x(s["steps"]), y(s["overall"])) for s in steps], "curve grey thick")
+    figure, axes = titled(title, 3.5, "right labels, %; and log Z, which should be 0")
+    axes.set_xlabel("steps up the slope")
+    axes.set_ylim(50, 100)
+    axes.axhline(found["ep1"], color=COLOURS["ink"], lw=1, ls="--")
+    axes.text(steps[-1]["steps"], found["ep1"] + 1, "EP1", color=SOFT, ha="right")
+    axes.plot([s["steps"] for s in steps], [s["overall"] for s in steps], color=COLOURS["grey"], lw=3)
     for step in steps:
-        place = x(step["steps"]), y(step["overall"])
-        picture.parts.append(f'<circle cx="{place[0]:.1f}" cy="{place[1]:.1f}" r="4" class="full grey"/>')
+        mark(axes, step["steps"], step["overall"], "grey")
         if step["log_z"] > 1:
-            picture.text(place[0], place[1] + 18, f"{step['log_z']:.1f}", "middle", "tick")
-    return picture.svg()
+            place = (step["steps"], step["overall"])
+            axes.annotate(
+                f"{step['log_z']:.1f}", place, (0, -17), textcoords="offset points", ha="center", color=SOFT
+            )
+    said = "; ".join(f"after {s['steps']} steps {s['overall']:.1f} %, log Z {s['log_z']:.1f}" for s in steps)
+    return inline(figure, title, f"Right labels: {said}.")

@@ -8,43 +8,29 @@ from __future__ import annotations
 
 import argparse
 
-import corpora
-import tagging_table
-import terminal
-from published import POS
-from results import Record, check_writable, write_json
+from experiments.published import POS
+from experiments.tagging_table import Task
+from lab import corpora, terminal
+from lab.store import Record
 
-TITLE = "Brown"
-NOTES = f"""
+NOTES = """
 The gap to CRF++ is partly regularisation: compare CRFsuite with c2=1, its default, and with c2=0.1.
 The papers' sample of Brown is not known. Its three accuracies imply more unknown words than ours has, and
   CRF++'s in Tab. 6 do not fit together. A spelling feature that does not fire (no hyphen) is no feature
   here; the papers do not say. With it as one, EP1 has 87.5 on 1000/4000 and 95.6 on 32623/1000.
-{tagging_table.NOTES}
 """
+TASK = Task("pos", "Brown", corpora.brown, POS, NOTES)
 
 
 def collect(options: argparse.Namespace) -> Record:
-    corpus = corpora.brown(options.data)
-    return tagging_table.collect("pos", TITLE, corpus, options.split or corpus.splits, POS, options)
-
-
-def parser() -> argparse.ArgumentParser:
-    example = "python experiments/pos.py --data ../shared/data --split 1000/4000 --json pos.json"
-    made = tagging_table.options_of(terminal.arguments(__doc__, example, data="folder that holds brown/"))
-    made.add_argument("--split", choices=corpora.BROWN_SPLITS, nargs="+", help="only these splits")
-    return made
+    return TASK.collect(options, options.split)
 
 
 def main() -> None:
-    options = parser().parse_args()
-    check_writable(options.json)
-    found = collect(options)
-    for name, split in found["splits"].items():
-        tagging_table.print_split(f"{TITLE} {name}", split)
-    terminal.print_notes(NOTES)
-    if options.json:
-        write_json(options.json, found)
+    example = "pos --data ../shared/data --split 1000/4000 --json pos.json"
+    parser = TASK.arguments(__doc__, example, "brown")
+    parser.add_argument("--split", choices=corpora.BROWN_SPLITS, nargs="+", help="only these splits")
+    TASK.show(parser, collect)
 
 
 if __name__ == "__main__":

@@ -11,23 +11,18 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-import label_bias
-import machine
-import ner
-import page
-import parameterizations
-import pos
-import terminal
-import test_time_problem
 from corate import InputError
-from measure import CAP, DONE, KEPT_ONLY
-from models import MODELS
-from results import HERE, Record, Store, check_writable, digest, sources_of, write_json
+from experiments import label_bias, ner, page, parameterizations, pos, test_time_problem
+from experiments.measure import CAP, KEPT_ONLY, done
+from experiments.models import MODELS
+from lab import machine, terminal
+from lab.store import Record, Store, digest, sources_of, write_json
 
 RESULTS = Path("build/report")
-Experiment = Callable[[argparse.Namespace], Record]
 QUICK_SPLITS, QUICK_CAP = ["1000/4000"], 120
 SLOW = ("separate", "crf", "crf-tuned", "pw")  # not in a quick run
+SHOWING = ("page.py", "pictures.py", "report.py")  # of these no result depends
+Experiment = Callable[[argparse.Namespace], Record]
 EXPERIMENTS: dict[str, Experiment] = {
     "pos": pos.collect,
     "ner": ner.collect,
@@ -38,8 +33,8 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 
 def parser() -> argparse.ArgumentParser:
-    example = "python experiments/report.py --data ../shared/data --quick"
-    made = terminal.arguments(__doc__, example, data="folder that holds brown/ and conll2002/")
+    made = terminal.arguments(__doc__, "experiments.report --data ../shared/data --quick")
+    terminal.add_json(made)
     add = made.add_argument
     add("--results", type=Path, default=RESULTS, metavar="DIR", help="keeps results (default: %(default)s)")
     add("--out", type=Path, metavar="FILE", help="the page (default: report.html among the results)")
@@ -70,10 +65,8 @@ def _kept(store: Store, name: str, experiment: Experiment, options: argparse.Nam
     """Experiments on data of their own depend on code alone; the others keep each measurement themselves."""
     if name in ("pos", "ner"):
         return experiment(options)
-    scripts = (
-        path.read_text(encoding="utf-8") for path in sorted(HERE.glob("*.py")) if "page" not in path.name
-    )
-    place = (name, digest(scripts), sources_of("corate"))
+    scripts = sorted(path for path in Path(__file__).parent.glob("*.py") if path.name not in SHOWING)
+    place = (name, digest(path.read_text(encoding="utf-8") for path in scripts), sources_of("corate"))
     found = store.find(*place)
     if found is None:
         found = experiment(options)
@@ -83,19 +76,17 @@ def _kept(store: Store, name: str, experiment: Experiment, options: argparse.Nam
 
 def _check_enough(results: Record) -> None:
     """A page needs a figure or two from each corpus."""
-    for name, title in (("pos", "Brown"), ("ner", "CoNLL-2002")):
-        splits = results[name]["splits"].values()
-        if not any(of["status"] == DONE for split in splits for of in split["models"].values()):
-            raise InputError(
-                f"no model was measured on {title}: run experiments/{name}.py, or leave --kept out"
-            )
+    for name in ("pos", "ner"):
+        if not any(done(split["models"]) for split in results[name]["splits"].values()):
+            title = results[name]["title"]
+            raise InputError(f"no model was measured on {title}: run experiments.{name}, or leave --kept out")
 
 
 def main() -> None:
     options = parser().parse_args()
     out = options.out or options.results / "report.html"
-    check_writable(options.out)
-    check_writable(options.json)
+    terminal.check_writable(options.out)
+    terminal.check_writable(options.json)
     results = collect(options)
     _check_enough(results)
     text = page.render(results)

@@ -1,18 +1,20 @@
-"""What pos.py and ner.py share: their options, and a split's models as a table, published beside ours."""
+"""What pos and ner share: their options, and a split's models as a table, published beside ours."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-import terminal
 from corate.models.empirical.empirical import MU_GRID
-from corpora import Splits
-from measure import CAP, DONE, NOT_RUN, Measurements
-from models import MODELS
-from published import PublishedTable
-from results import Record, Store
+from experiments import published
+from experiments.measure import CAP, DONE, NOT_RUN, Measurements, done
+from experiments.models import MODELS, title_of
+from lab import tables, terminal
+from lab.corpora import Splits
+from lab.store import Record, Store
+from lab.tables import Cell, Table
 
 PAPERS = {model.papers: key for key, model in MODELS.items() if model.papers}
 METRICS = {
@@ -31,49 +33,45 @@ Accuracies in percent: all words, those that training saw, those that it did not
 CRF++'s column is published for standard training: CRFsuite stands beside it, with two penalties."""
 
 
-def options_of(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    parser.add_argument("--results", type=Path, metavar="DIR", help="keep measurements here, and reuse them")
-    parser.add_argument(
-        "--cap",
-        type=int,
-        default=CAP,
-        metavar="S",
-        help="CPU seconds for one model (default: %(default)s); 0 runs nothing and shows what was kept",
-    )
-    parser.add_argument(
-        "--models",
-        nargs="+",
-        choices=[key for key, model in MODELS.items() if model.make],
-        metavar="MODEL",
-        help="only these: %(choices)s",
-    )
-    return parser
+@dataclass(frozen=True)
+class Task:
+    """A corpus whose splits the papers have tables of."""
 
+    name: str
+    title: str
+    load: Callable[[Path], Splits]
+    published: Mapping[str, dict[str, published.Figures]]
+    notes: str
 
-def collect(
-    experiment: str,
-    title: str,
-    corpus: Splits,
-    splits: Iterable[str],
-    published: Mapping[str, Sequence[PublishedTable]],
-    options: argparse.Namespace,
-) -> Record:
-    """Everything that a table or a page shows, as JSON."""
-    keys = options.models or [key for key, model in MODELS.items() if model.make and model.corpora]
-    measurements = Measurements(title, corpus, Store(options.results), options.cap)
-    for name in splits:
-        measurements.add(name, keys)
-        measurements.splits[name]["published"] = published_figures(published[name])
-    return {"experiment": experiment, "title": title, "cap": options.cap, "splits": measurements.splits}
+    def show(self, parser: argparse.ArgumentParser, collect: Callable[[argparse.Namespace], Record]) -> None:
+        terminal.show(parser, collect, self.tables, published.with_papers(f"{self.notes.strip()}\n{NOTES}"))
 
+    def arguments(self, doc: str | None, example: str, folder: str) -> argparse.ArgumentParser:
+        parser = terminal.arguments(doc, f"experiments.{example}", data=f"folder that holds {folder}/")
+        add = parser.add_argument
+        add("--results", type=Path, metavar="DIR", help="keep measurements here, and reuse them")
+        limit = f"CPU seconds for one model (default: {CAP}); 0 runs nothing and shows what was kept"
+        add("--cap", type=int, default=CAP, metavar="S", help=limit)
+        made = [key for key, model in MODELS.items() if model.make]
+        add("--models", nargs="+", choices=made, metavar="MODEL", help="only these: %(choices)s")
+        return parser
 
-def published_figures(tables: Sequence[PublishedTable]) -> dict[str, Record]:
-    """By model; 002 repeats CRF++'s figures of 000."""
-    found: dict[str, Record] = {}
-    for table in tables:
-        for method in table.methods:
-            found.setdefault(method, {"source": table.source, **table.column(method)})
-    return found
+    def collect(self, options: argparse.Namespace, splits: Iterable[str] | None = None) -> Record:
+        """Everything that a table or a page shows, as JSON."""
+        keys = options.models or [key for key, model in MODELS.items() if model.make and model.corpora]
+        measurements = Measurements(self.title, self.load(options.data), Store(options.results), options.cap)
+        for name in splits or self.published:
+            measurements.add(name, keys)
+            measurements.splits[name]["published"] = self.published[name]
+        return {
+            "experiment": self.name,
+            "title": self.title,
+            "cap": options.cap,
+            "splits": measurements.splits,
+        }
+
+    def tables(self, found: Record) -> list[Table]:
+        return [split_table(found, name) for name in found["splits"]]
 
 
 def row_of(method: str) -> str:
@@ -81,28 +79,41 @@ def row_of(method: str) -> str:
     return PAPERS.get(method, method)
 
 
-def print_split(title: str, split: Record) -> None:
-    records, published = split["models"], {row_of(m): f for m, f in split["published"].items()}
-    rows = {key: MODELS[key].title for key in records}
-    rows |= {key: f"{key} (published)" for key in published if key not in rows}
-    source = next(iter(split["published"].values()))["source"]
-    columns = []
-    for metric, head in METRICS.items():
-        ours = {key: ours_of(record, metric) for key, record in records.items()}
-        theirs = {
-            key: figure(metric, figures[metric]) for key, figures in published.items() if metric in figures
-        }
-        if any(ours.values()):
-            columns.append(terminal.Column(head, terminal.HERE, {k: v for k, v in ours.items() if v}))
-        if theirs:
-            columns.append(terminal.Column("", source, theirs))
-    terminal.print_table(title, rows, columns)
+def split_table(found: Record, name: str) -> Table:
+    split = found["splits"][name]
+    methods = {row_of(method): method for method in split["published"]}
+    ours = {m: any(of[m] is not None for of in done(split["models"]).values()) for m in METRICS}
+    theirs = {m: any(m in of for of in split["published"].values()) for m in METRICS}
+    rows = []
+    for key in [*split["models"], *(key for key in methods if key not in split["models"])]:
+        cells = []
+        for metric in METRICS:
+            place = ("splits", name, "published", methods.get(key, ""), metric)
+            cells += [_ours(found, name, key, metric)] if ours[metric] else []
+            cells += [tables.published(found, "{:,}", *place)] if theirs[metric] else []
+        rows.append((title_of(key), cells))
+    heads = [head for m in METRICS for head, has in (("here", ours[m]), ("publ.", theirs[m])) if has]
+    groups = [(title, n) for m, title in METRICS.items() if (n := ours[m] + theirs[m])]
+    source = ", ".join(dict.fromkeys(of["source"] for of in split["published"].values()))
+    return Table(f"{found['title']} {name}, %; published: {source}", ["model", *heads], rows, groups)
+
+
+def _ours(found: Record, name: str, key: str, metric: str) -> Cell:
+    models = found["splits"][name]["models"]
+    if key not in models:
+        return tables.EMPTY
+    if models[key]["status"] != DONE:
+        return Cell(ours_of(models[key], metric) or "–", note="reason")
+    rates = [of[metric] for of in done(models).values() if of[metric] is not None]
+    is_best = rates and models[key][metric] == (min(rates) if metric == "seconds" else max(rates))
+    place = ("splits", name, "models", key, metric)
+    return tables.figure(found, lambda value: number(metric, value), *place, note="best" if is_best else "")
 
 
 def ours_of(record: Record, metric: str) -> str:
     """A figure, or why there is none; the reason stands where the time would."""
     if record["status"] == DONE:
-        return "" if record[metric] is None else figure(metric, record[metric])
+        return "" if record[metric] is None else number(metric, record[metric])
     if metric != "seconds":
         return ""
     if record["status"] == NOT_RUN:
@@ -110,11 +121,9 @@ def ours_of(record: Record, metric: str) -> str:
     return f"stopped after {record['cap']}"
 
 
-def figure(metric: str, value: float) -> str:
-    if metric == "tokens_per_second":
+def number(metric: str, value: float) -> str:
+    if metric == "tokens_per_second" or (metric == "seconds" and value >= 10):
         return f"{value:,.0f}"
-    if metric == "seconds":
-        return f"{value:.2f}" if value < 10 else f"{value:,.0f}"
     return f"{value:.2f}"
 
 

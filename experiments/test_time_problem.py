@@ -9,29 +9,29 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise, product
 
 import numpy as np
 
-import terminal
 from corate import EmpiricalCRF, LinearChainCRF
 from corate.arrays import Float
 from corate.lattice import decode
 from corate.lattice.lattice import Lattice
 from corate.models.empirical.factors import EmpiricalFactors
 from corate.text.tokens import as_corpus
-from published import TEST_TIME_OBJECTIVE, TTP_SCORES
-from results import Record, check_writable, write_json
+from experiments.published import TEST_TIME_OBJECTIVE, TTP_SCORES, with_papers
+from lab import terminal
+from lab.store import Record
+from lab.tables import Cell, Table, figure, published
 
-TRAINING = (("abcd", "0000", 4), ("abcd", "0110", 1))
 TRAIN_WORDS, TEST_WORDS = "abcd", "bc"
+TRAINING = {"0000": 4, "0110": 1}  # labels of the training words, and how often they occur
 LABELS = "01"
-N = sum(n for *_, n in TRAINING)
+N = sum(TRAINING.values())
 OPTIMUM = -4 * math.log(4 / 5) - math.log(1 / 5)
 STEPS = 40  # from one point to another
-
 
 # Of the CRF: CRF++'s -c 1e8 as c2, and its -e 1e-5, for which it stops at the published objective.
 PENALTY, TOLERANCE = 1 / (2 * 1e8), 1e-5
@@ -43,24 +43,21 @@ LatticeOf = Callable[[str], Lattice]
 
 
 def examples() -> tuple[list[list[str]], list[list[str]]]:
-    repeated = [(words, labels) for words, labels, n in TRAINING for _ in range(n)]
-    return [list(words) for words, _ in repeated], [list(labels) for _, labels in repeated]
+    return [list(TRAIN_WORDS)] * N, [list(labels) for labels, n in TRAINING.items() for _ in range(n)]
 
 
-def empirical_unary(word: str) -> Float:
-    """P̃(y | x); every word occurs at one position only."""
-    p = np.zeros(2)
-    for words, labels, n in TRAINING:
-        p[int(labels[words.index(word)])] += n / N
-    return p
+def marginal(weights: Mapping[str, float], words: str) -> Float:
+    """Of label sequences of the training words: the sums for the labels of neighbouring words among them."""
+    first = TRAIN_WORDS.index(words)
+    sums = np.zeros((2,) * len(words))
+    for labels, weight in weights.items():
+        sums[tuple(map(int, labels[first : first + len(words)]))] += weight
+    return sums
 
 
-def empirical_pair(left: str, right: str) -> Float:
-    """P̃(y, y′ | x, x′)."""
-    p = np.zeros((2, 2))
-    for words, labels, n in TRAINING:
-        p[int(labels[words.index(left)]), int(labels[words.index(right)])] += n / N
-    return p
+def empirical(words: str) -> Float:
+    """P̃(y | x) of one word, P̃(y, y′ | x, x′) of two; every word occurs at one position only."""
+    return marginal({labels: n / N for labels, n in TRAINING.items()}, words)
 
 
 def ep(words: str) -> Lattice:
@@ -71,16 +68,13 @@ def ep(words: str) -> Lattice:
 
 def ep_pair(left: str, right: str) -> Float:
     """CR(y; y′ | x, x′), 1 where nothing was observed: ψ is 0 there."""
-    expected = np.outer(empirical_unary(left), empirical_unary(right))
-    return np.divide(empirical_pair(left, right), expected, out=np.ones((2, 2)), where=expected > 0)
+    expected = np.outer(empirical(left), empirical(right))
+    return np.divide(empirical(left + right), expected, out=np.ones((2, 2)), where=expected > 0)
 
 
 def ttp_pair(left: str, right: str) -> Float:
     """φ(a,b) = P̃(y, y′ | ab), φ(b,c) = CR(y; y′ | bc), φ(c,d) = P̃(y, y′ | cd) (eqns 18–20)."""
-    joint = empirical_pair(left, right)
-    if (left, right) != ("b", "c"):
-        return joint
-    return joint / np.outer(empirical_unary(left), empirical_unary(right))
+    return ep_pair(left, right) if (left, right) == ("b", "c") else empirical(left + right)
 
 
 def ttp(words: str) -> Lattice:
@@ -99,9 +93,24 @@ def ttp(words: str) -> Lattice:
     )
 
 
-def score(lattice: Lattice, labels: Sequence[str]) -> float:
-    """∏ ψ ∏ φ of a label sequence."""
-    return float(np.exp(decode.sequence_scores(lattice, np.array([int(label) for label in labels]))[0]))
+def sequences(words: str) -> list[str]:
+    return ["".join(y) for y in product(LABELS, repeat=len(words))]
+
+
+def scores_of(lattice: Lattice, words: str) -> dict[str, float]:
+    """∏ ψ ∏ φ of every label sequence."""
+    logs = {y: decode.sequence_scores(lattice, np.array(list(map(int, y))))[0] for y in sequences(words)}
+    return {y: float(np.exp(log)) for y, log in logs.items()}
+
+
+def normalised(scores: Mapping[str, float]) -> dict[str, float]:
+    total = sum(scores.values())
+    return {y: value / total for y, value in scores.items()}
+
+
+def objective_of(p: Mapping[str, float]) -> float:
+    """−log likelihood of the training data."""
+    return -sum(n * float(np.log(p[labels])) for labels, n in TRAINING.items())
 
 
 @dataclass(frozen=True)
@@ -111,23 +120,28 @@ class Findings:
     unary_deviation: float  # largest |P̂(y | x) − P̃(y | x)|: condition (16) holds if it is 0
     pair_deviation: float  # largest |P̂(y, y′ | x, x′) − P̃(y, y′ | x, x′)|: condition (17)
     scores: dict[str, float]  # of the label sequences of [b,c]
+    probabilities: dict[str, float]  # of the same
     prediction: str
 
-    @property
-    def probabilities(self) -> dict[str, float]:
-        """Of the label sequences of [b,c]."""
-        total = sum(self.scores.values())
-        return {labels: value / total for labels, value in self.scores.items()}
+
+def findings(z: float | None, p: dict[str, float], scores: dict[str, float], prediction: str) -> Findings:
+    """From the probabilities of the training sentence's label sequences, and the scores of those of [b,c]."""
+
+    def deviation(places: Sequence[str]) -> float:
+        return max(float(np.abs(marginal(p, words) - empirical(words)).max()) for words in places)
+
+    pairs = [left + right for left, right in pairwise(TRAIN_WORDS)]
+    return Findings(
+        z, objective_of(p), deviation(TRAIN_WORDS), deviation(pairs), scores, normalised(scores), prediction
+    )
 
 
 def find(lattice_of: LatticeOf) -> Findings:
     """Everything by enumerating the 2⁴ label sequences, except the prediction, which is Viterbi's."""
     train, test = lattice_of(TRAIN_WORDS), lattice_of(TEST_WORDS)
-    scores = {y: score(train, y) for y in sequences(TRAIN_WORDS)}
-    z = sum(scores.values())
+    scores = scores_of(train, TRAIN_WORDS)
     best = "".join(LABELS[label] for label in decode.viterbi(test).labels(test))
-    answers = {y: score(test, y) for y in sequences(TEST_WORDS)}
-    return _findings(z, {y: s / z for y, s in scores.items()}, answers, best)
+    return findings(sum(scores.values()), normalised(scores), scores_of(test, TEST_WORDS), best)
 
 
 def find_trained(initial: Weights | None) -> Findings:
@@ -150,49 +164,19 @@ def find_trained(initial: Weights | None) -> Findings:
         return {y: math.exp(crf.log_prob([list(words)], [list(y)])[0]) for y in sequences(words)}
 
     (best,) = crf.predict([list(TEST_WORDS)])
-    return _findings(None, probabilities(TRAIN_WORDS), probabilities(TEST_WORDS), "".join(best))
+    return findings(None, probabilities(TRAIN_WORDS), probabilities(TEST_WORDS), "".join(best))
 
 
 def weights_of(unary: Callable[[str], Float], pair: Callable[[str, str], Float]) -> Weights:
     """The logarithms of factors by the names of a CRF's features; a zero becomes `VANISHING`."""
+    factors = {f"{WORD}={word}": unary(word) for word in TRAIN_WORDS}
+    factors |= {f"{WORD_PAIR}={left}/{right}": pair(left, right) for left, right in pairwise(TRAIN_WORDS)}
     with np.errstate(divide="ignore"):
-        singles = {word: np.maximum(np.log(unary(word)), VANISHING) for word in TRAIN_WORDS}
-        pairs = {two: np.maximum(np.log(pair(*two)), VANISHING) for two in pairwise(TRAIN_WORDS)}
-    found: Weights = {}
-    for word, values in singles.items():
-        found |= {(f"{WORD}={word}", y): float(values[int(y)]) for y in LABELS}
-    for (left, right), block in pairs.items():
-        name = f"{WORD_PAIR}={left}/{right}"
-        found |= {(name, y, y2): float(block[int(y), int(y2)]) for y, y2 in product(LABELS, repeat=2)}
-    return found
-
-
-def sequences(words: str) -> list[str]:
-    return ["".join(y) for y in product(LABELS, repeat=len(words))]
-
-
-def _findings(z: float | None, p: dict[str, float], scores: dict[str, float], prediction: str) -> Findings:
-    return Findings(
-        z=z,
-        objective=-sum(n * float(np.log(p[labels])) for _, labels, n in TRAINING),
-        unary_deviation=max(_unary_deviation(p, i) for i in range(len(TRAIN_WORDS))),
-        pair_deviation=max(_pair_deviation(p, i) for i in range(len(TRAIN_WORDS) - 1)),
-        scores=scores,
-        prediction=prediction,
-    )
-
-
-def _unary_deviation(p: dict[str, float], i: int) -> float:
-    marginal = [sum(value for labels, value in p.items() if labels[i] == y) for y in LABELS]
-    return float(np.abs(marginal - empirical_unary(TRAIN_WORDS[i])).max())
-
-
-def _pair_deviation(p: dict[str, float], i: int) -> float:
-    marginal = [
-        [sum(value for labels, value in p.items() if labels[i : i + 2] == y + y_next) for y_next in LABELS]
-        for y in LABELS
-    ]
-    return float(np.abs(marginal - empirical_pair(*TRAIN_WORDS[i : i + 2])).max())
+        return {
+            (name, *(LABELS[y] for y in labels)): max(float(np.log(factor)), VANISHING)
+            for name, table in factors.items()
+            for labels, factor in np.ndenumerate(table)
+        }
 
 
 def on_the_way(t: float) -> tuple[float, dict[str, float]]:
@@ -200,44 +184,28 @@ def on_the_way(t: float) -> tuple[float, dict[str, float]]:
 
     Parameters are logarithms of factors, so a sequence's score there is score_ep¹⁻ᵗ · score_ttpᵗ.
     """
-    lattices = {words: (ep(words), ttp(words)) for words in (TRAIN_WORDS, TEST_WORDS)}
 
     def shares(words: str) -> dict[str, float]:
-        at_ep, at_ttp = lattices[words]
-        scores = {y: score(at_ep, y) ** (1 - t) * score(at_ttp, y) ** t for y in sequences(words)}
-        return {y: value / sum(scores.values()) for y, value in scores.items()}
+        at_ep, at_ttp = scores_of(ep(words), words), scores_of(ttp(words), words)
+        return normalised({y: at_ep[y] ** (1 - t) * at_ttp[y] ** t for y in at_ep})
 
-    p = shares(TRAIN_WORDS)
-    return -sum(n * float(np.log(p[labels])) for _, labels, n in TRAINING), shares(TEST_WORDS)
+    return objective_of(shares(TRAIN_WORDS)), shares(TEST_WORDS)
 
 
-ROWS = {
-    "z": "Z([a,b,c,d])",
-    "objective": "−log likelihood",
-    "16": "unary marginals, deviation (eqn 16)",
-    "17": "pair marginals, deviation (eqn 17)",
-    "00": "score of [0,0] for [b,c]",
-    "11": "score of [1,1] for [b,c]",
-    "p": "probability of [1,1]",
-    "prediction": "prediction for [b,c]",
-}
-
+POINTS = {
+    "ep": "ep: counted", "ttp": "ttp", "zero": "CRF from 0", "at-ep": "CRF from ep", "at-ttp": "CRF from ttp"
+}  # fmt: skip
 NOTES = """
+4 × ([a,b,c,d] : [0,0,0,0]), 1 × ([a,b,c,d] : [0,1,1,0]); published in 000 §3.4.2, §3.4.3, §4.2, §4.3.
 The optimum is −4 log 4/5 − log 1/5 = 2.502012; the published 2.50202 is what CRF++ printed.
 All are maximum likelihood estimates, but only ep labels [b,c] as 4 of the 5 training sequences have it.
-at-ep, at-ttp, zero: LinearChainCRF started there; it stays where it is, and from zeros finds a third maximum.
+CRF from …: LinearChainCRF started there; it stays where it is, and from zeros finds a third maximum.
 Started at 0, CRF++ 0.58 labels [b,c] as [1,1] with probability 0.757: how far along the flat valley an
 optimiser gets depends on its steps.
 """
-
 PUBLISHED: dict[str, Record] = {
     "ep": {"source": "000 §3.4.2", "prediction": "00"},
-    "ttp": {
-        "source": "000 §3.4.3",
-        "prediction": "11",
-        "z": 1,
-        "scores": TTP_SCORES,
-    },
+    "ttp": {"source": "000 §3.4.3", "prediction": "11", "z": 1, "scores": TTP_SCORES},
     "at-ep": {"source": "000 §4.3", "objective": TEST_TIME_OBJECTIVE, "prediction": "00"},
     "at-ttp": {"source": "000 §4.2", "objective": TEST_TIME_OBJECTIVE, "prediction": "11"},
     "zero": {"source": "000 §4.3", "objective": TEST_TIME_OBJECTIVE, "prediction": "11"},
@@ -249,38 +217,43 @@ def points() -> dict[str, Findings]:
     return {
         "ep": find(ep),
         "ttp": find(ttp),
-        "at-ep": find_trained(weights_of(empirical_unary, ep_pair)),
+        "at-ep": find_trained(weights_of(empirical, ep_pair)),
         "at-ttp": find_trained(weights_of(lambda word: np.ones(2), ttp_pair)),
         "zero": find_trained(None),
     }
 
 
 def collect(options: argparse.Namespace) -> Record:
-    steps = [step / STEPS for step in range(STEPS + 1)]
-    path = [(t, *on_the_way(t)) for t in steps]
+    path = [(t, *on_the_way(t)) for t in (step / STEPS for step in range(STEPS + 1))]
     return {
         "experiment": "test_time_problem",
         "optimum": OPTIMUM,
-        "points": {
-            name: asdict(found) | {"probabilities": found.probabilities} for name, found in points().items()
-        },
+        "points": {name: asdict(found) for name, found in points().items()},
         "path": [{"t": t, "objective": objective, "p11": p["11"]} for t, objective, p in path],
         "published": PUBLISHED,
     }
 
 
-def cells(found: Record) -> dict[str, str]:
-    """Of our points, and of the published ones, which lack some."""
-    texts = {
-        "z": f"{found['z']:.12g}" if found.get("z") is not None else "",
-        "objective": f"{found['objective']:.5f}" if "objective" in found else "",
-        "16": f"{found['unary_deviation']:.1e}" if "unary_deviation" in found else "holds",
-        "17": f"{found['pair_deviation']:.1e}" if "pair_deviation" in found else "holds",
-        **{y: f"{found['scores'][y]:.2f}" for y in ("00", "11") if "scores" in found},
-        "p": f"{found['probabilities']['11']:.3f}" if "probabilities" in found else "",
-        "prediction": as_list(found["prediction"]),
-    }
-    return {key: text for key, text in texts.items() if text}
+def tables(found: Record) -> list[Table]:
+    rows = []
+    for name, point in found["points"].items():
+        deviations = ("unary_deviation", "pair_deviation")
+        cells = [figure(found, "{:.5f}", "points", name, "objective")]
+        cells.append(published(found, "{:.5f}", "published", name, "objective"))
+        cells.append(figure(found, "{:.4g}", "points", name, "z"))
+        cells += [figure(found, "{:.1e}", "points", name, deviation) for deviation in deviations]
+        for y in ("00", "11"):
+            cells.append(figure(found, "{:.2f}", "points", name, "scores", y))
+            cells.append(published(found, "{:.2f}", "published", name, "scores", y))
+        cells += [figure(found, "{:.4f}", "points", name, "probabilities", y) for y in ("00", "11")]
+        cells.append(Cell(as_list(point["prediction"])))
+        cells.append(Cell(as_list(found["published"][name]["prediction"]), note="published"))
+        rows.append((POINTS[name], cells))
+    groups = [("−log L", 2), ("Z", 1), ("misses by", 2)]
+    groups += [("score [0,0]", 2), ("score [1,1]", 2), ("probability", 2), ("[b,c] is", 2)]
+    heads = ["parameters", "here", "publ.", "", "eqn 16", "eqn 17", *["here", "publ."] * 2]
+    caption = "Maxima of the likelihood L (the optimum is 2.502012; 2.50202 is what CRF++ printed)"
+    return [Table(caption, [*heads, "[0,0]", "[1,1]", "here", "publ."], rows, groups)]
 
 
 def as_list(labels: str) -> str:
@@ -288,18 +261,8 @@ def as_list(labels: str) -> str:
 
 
 def main() -> None:
-    options = terminal.simulated(__doc__, "test_time_problem.py").parse_args()
-    check_writable(options.json)
-    found = collect(options)
-    columns = []
-    for name, point in found["points"].items():
-        columns.append(terminal.Column(name, terminal.HERE, cells(point)))
-        if name in PUBLISHED:
-            columns.append(terminal.Column(name, PUBLISHED[name]["source"], cells(PUBLISHED[name])))
-    terminal.print_table("4 × ([a,b,c,d] : [0,0,0,0]), 1 × ([a,b,c,d] : [0,1,1,0])", ROWS, columns)
-    terminal.print_notes(NOTES, papers=["000"])
-    if options.json:
-        write_json(options.json, found)
+    parser = terminal.arguments(__doc__, "experiments.test_time_problem", data=terminal.OWN_DATA)
+    terminal.show(parser, collect, tables, with_papers(NOTES))
 
 
 if __name__ == "__main__":

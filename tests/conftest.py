@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +21,14 @@ class Result(NamedTuple):
 
 
 Cli = Callable[..., Result]
+MEMORY = Path("/dev/shm")
+
+
+@pytest.fixture
+def scratch() -> Iterator[Path]:
+    """A folder in memory, where there is one: thousands of files are written."""
+    with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import measure
-import results
-import tagging_table
 from corate import InputError, load_sample
 from corate.evaluation.evaluate import evaluate
 from corate.evaluation.significance import compare
-from corpora import Part, Split, Splits
-from models import MODELS
+from experiments import measure, tagging_table
+from experiments.models import MODELS
+from lab import store
+from lab.corpora import Part, Split, Splits
 
 SPLIT, LARGER = "small", "larger"
 MODELS_HERE = ["ep1", "ecrn"]
@@ -30,7 +29,7 @@ def corpus() -> Splits:
 
 
 def measured(corpus: Splits, folder: Path | None, cap: int = 60) -> measure.Measurements:
-    made = measure.Measurements("sample", corpus, results.Store(folder), cap)
+    made = measure.Measurements("sample", corpus, store.Store(folder), cap)
     made.add(SPLIT, MODELS_HERE)
     return made
 
@@ -71,7 +70,7 @@ def test_what_was_measured_is_not_measured_again(
     }
     asked = []
 
-    def note(split: Path, key: str, cap: int) -> results.Record:
+    def note(split: Path, key: str, cap: int) -> store.Record:
         asked.append(key)
         return dict(again[key])
 
@@ -102,7 +101,7 @@ def test_what_would_take_too_long_is_not_begun(corpus: Splits) -> None:
     assert made.splits[LARGER]["comparisons"] == []
     assert tagging_table.ours_of(ep1, "seconds").startswith("not run: ≈ ")
     assert tagging_table.ours_of(ep1, "overall") == ""
-    nothing = measure.Measurements("sample", corpus, results.Store(None), measure.KEPT_ONLY)
+    nothing = measure.Measurements("sample", corpus, store.Store(None), measure.KEPT_ONLY)
     nothing.add(SPLIT, MODELS_HERE)
     for record in nothing.splits[SPLIT]["models"].values():
         assert tagging_table.ours_of(record, "seconds") == "not run"
@@ -114,13 +113,13 @@ def test_what_would_take_too_long_is_not_begun(corpus: Splits) -> None:
     ids=["bits", "nothing", "numbers"],
 )
 def test_packed_arrays_come_back(values: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> None:
-    packed = json.loads(json.dumps(results.pack(values)))
-    np.testing.assert_array_equal(results.unpack(packed), values)
+    packed = json.loads(json.dumps(store.pack(values)))
+    np.testing.assert_array_equal(store.unpack(packed), values)
 
 
 def test_a_peer_that_is_missing_is_one_clear_sentence() -> None:
     with pytest.raises(InputError, match="no-such-peer is not installed: pip install"):
-        results.sources_of("no-such-peer")
+        store.sources_of("no-such-peer")
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 
 import corate
-import label_bias
-import test_time_problem as ttp
 from corate import (
     HMM,
     MEMM,
@@ -31,7 +29,9 @@ from corate.contexts.views import ending, hyphen, initial
 from corate.lattice import decode
 from corate.models.loglinear.base import FittedModel
 from corate.models.loglinear.iis import solve
-from published import TEST_TIME_OBJECTIVE
+from experiments import label_bias
+from experiments import test_time_problem as ttp
+from experiments.published import TEST_TIME_OBJECTIVE
 
 X, Y = corate.load_sample("train", "entity")
 FEW, FEW_LABELS = X[:40], Y[:40]
@@ -163,8 +163,7 @@ def test_label_bias_simulation() -> None:
 
 def test_three_optima_of_the_test_time_problem() -> None:
     """000 §4.2, §4.3: the likelihood is the same, the labels of [b,c] are not."""
-    words = [list(ttp.TRAIN_WORDS) for _, _, n in ttp.TRAINING for _ in range(n)]
-    labels = [list(y) for _, y, n in ttp.TRAINING for _ in range(n)]
+    words, labels = ttp.examples()
     options: dict[str, Any] = {
         "contexts": ("word", "pair:word-1,word"),
         "c2": 5e-9,  # CRF++ -c 1e8
@@ -177,15 +176,15 @@ def test_three_optima_of_the_test_time_problem() -> None:
     ep: dict[Any, float] = {}
     wrong: dict[Any, float] = {}
     for a, b in pairwise(ttp.TRAIN_WORDS):
-        unary = np.outer(ttp.empirical_unary(a), ttp.empirical_unary(b))
-        joint = ttp.empirical_pair(a, b)
+        unary = np.outer(ttp.empirical(a), ttp.empirical(b))
+        joint = ttp.empirical(a + b)
         rate = np.divide(joint, unary, out=np.zeros((2, 2)), where=unary > 0)
         for start, factor in ((ep, rate), (wrong, np.asarray(ttp.ttp_pair(a, b)))):
             for y, z in np.ndindex(2, 2):
                 value = math.log(factor[y, z]) if factor[y, z] else impossible
                 start[f"pair:word-1,word={a}/{b}|{y}|{z}"] = value
     for word in ttp.TRAIN_WORDS:
-        for y, p in enumerate(ttp.empirical_unary(word)):
+        for y, p in enumerate(ttp.empirical(word)):
             ep[f"word={word}", str(y)] = math.log(p) if p else impossible
     found = {
         name: LinearChainCRF(initial=start, **options).fit(words, labels)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import corate
-import label_bias
 from corate import EmpiricalCRF, InputError, ModelFileError
 from corate.models.empirical.ep2 import ExponentialFactors
+from experiments import label_bias
 
 X, Y = corate.load_sample()
 TEST, GOLD = corate.load_sample("test")

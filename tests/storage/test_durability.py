@@ -1,4 +1,4 @@
-"""Model files survive: what experiments/durability.py and mutations.py do at length, and what users do."""
+"""Model files survive what users do; test_writers.py and test_mutations.py try to destroy them."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import durability
-import mutations
-import terminal
 from conftest import Cli
-from corate import EmpiricalCRF, InputError, ModelFileError, Tagger, load
+from corate import EmpiricalCRF, InputError, ModelFileError, load
 from corate.counts.invariants import check
 from corate.storage.locks import lock, locked
+from drafts import Draft
+from mutations import arrays
 from shared import assert_one_line
 
 OLD, MORE = "the\tD\ndog\tN\n\nit\tN\nrains\tV\n", "a\tD\ncat\tN\n"
@@ -33,140 +31,6 @@ def model(tmp_path: Path, cli: Cli) -> Path:
     path = tmp_path / "small.model"
     assert cli("train", tmp_path / "old.conll", "-m", path, "--model", "ecrn", "-q").code == 0
     return path
-
-
-# What is done at length in experiments/ --------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["kill", "--kills", "4"],
-        ["faults", "--every", "97"],
-        ["full", "--limits", "3"],
-        ["race", "--updates", "25"],
-        ["train", "--updates", "50"],
-    ],
-    ids=lambda arguments: arguments[0],
-)
-def test_a_model_file_is_not_destroyed(arguments: list[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, durability.__file__, *arguments],
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout
-    if "skipped" in done.stdout:
-        pytest.skip(done.stdout.strip())
-
-
-@pytest.fixture
-def scratch() -> Iterator[Path]:
-    """A folder in memory: thousands of files are written."""
-    with terminal.scratch() as folder:
-        yield Path(folder)
-
-
-def test_every_truncation_and_bit_flip_of_a_small_model(scratch: Path) -> None:
-    assert min(durability.damage(scratch, EmpiricalCRF(), bits=1).values()) > 1000
-
-
-def test_mutations_with_checksums_repaired(scratch: Path) -> None:
-    subjects = mutations.subjects(scratch)
-    found = [mutations.one(seed, subjects, scratch / "m.model") for seed in range(400)]
-    assert [row for row in found if row[2].startswith("violation")] == []
-    assert {kind for kind, _, _ in found} == {*mutations.KINDS}
-    outcomes = [outcome for _, _, outcome in found]
-    assert outcomes.count("refused") > outcomes.count("loaded") > 50
-
-
-def test_the_experiment_sees_a_model_that_is_not_sound(
-    scratch: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without the validation it finds violations."""
-    subjects = mutations.subjects(scratch)
-    monkeypatch.setattr("corate.models.counted.check", lambda counts, pruned=0: None)
-    found = [mutations.one(seed, subjects, scratch / "m.model")[2] for seed in range(60)]
-    assert any(outcome.startswith("violation") for outcome in found)
-
-
-# Counts that cannot be those of sentences -----------------------------------------------------------
-
-TABLE = {name: f"counts/{name}.n.npy" for name in ("y", "y.y", "y.y.y", "^y", "y$", "word.y", "tail2-1.y.y")}
-
-
-def moved(table: str, step: int = 1) -> Callable[[mutations.Draft], None]:
-    """One count goes from one row to another, so that the sum of the table stays."""
-
-    def change(draft: mutations.Draft) -> None:
-        n = draft.array(TABLE[table])
-        n[n.argmax()] -= step
-        n[n.argmin()] += step
-        draft.put(TABLE[table], n)
-
-    return change
-
-
-def more(table: str) -> Callable[[mutations.Draft], None]:
-    def change(draft: mutations.Draft) -> None:
-        n = draft.array(TABLE[table])
-        n[n.argmin()] += 1
-        draft.put(TABLE[table], n)
-
-    return change
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (moved("word.y"), "'word.y' does not add up to the counts of the labels"),
-        (moved("y"), "does not add up to the counts of the labels"),
-        (moved("tail2-1.y.y"), "'tail2-1.y.y' does not add up"),
-        (moved("y.y.y"), "'y.y.y' does not add up"),
-        (more("y.y.y"), "'y.y.y' does not add up"),
-        (more("^y"), "more pairs of labels, first or last ones than there are labels"),
-        (more("y$"), "more pairs of labels, first or last ones than there are labels"),
-        (lambda draft: draft.header.update(n_sentences=True), "True sentences"),
-        (lambda draft: draft.header["params"].update(n_jobs=7), "'n_jobs' belongs to no such model"),
-        (lambda draft: draft.header["params"].update(ledger=1), "ledger=1"),
-        (
-            lambda draft: draft.put("learned/weights.npy", draft.array("learned/weights.npy") * 1e9),
-            "a weight",
-        ),
-        (lambda draft: draft.members.update({"x.json": b"[]"}), "the vocabulary 'x'"),
-        (lambda draft: draft.members.update({"notes.txt": b""}), "'notes.txt' belongs to no model"),
-        (lambda draft: draft.members.pop("counts/y.n.npy"), "'counts/y.n' is missing"),
-        (lambda draft: draft.members.pop("ledger.npy"), "'ledger' is missing"),
-    ],
-)
-def test_counts_of_no_sentences(
-    tmp_path: Path, change: Callable[[mutations.Draft], object], message: str
-) -> None:
-    path = tmp_path / "m.model"
-    labelled = [["P" if label == "_" else label for label in labels] for labels in mutations.y]
-    Tagger(weights="fixed", contexts=mutations.FEW_CONTEXTS).fit(mutations.X, labelled).save(path)
-    draft = mutations.Draft.of(path.read_bytes())
-    change(draft)
-    path.write_bytes(draft.data())
-    with pytest.raises(ModelFileError) as caught:
-        load(path)
-    assert message in str(caught.value)
-
-
-def test_pairs_of_words_agree_with_the_words(tmp_path: Path) -> None:
-    """φ is divided by P̃(y | x): a pair of words whose words never had its labels has no rate."""
-    path = tmp_path / "m.model"
-    EmpiricalCRF(pair="word").fit([["a", "b"], ["b", "a"]], [["X", "Y"], ["Y", "X"]]).save(path)
-    draft = mutations.Draft.of(path.read_bytes())
-    name = "counts/word-1.word.y.y.ids.npy"
-    ids = draft.array(name)
-    ids[:, [2, 3]] = ids[:, [3, 2]]
-    draft.put(name, ids)
-    path.write_bytes(draft.data())
-    with pytest.raises(ModelFileError, match=r"'word-1\.word\.y\.y' does not add up"):
-        load(path)
 
 
 # Whatever can be saved can be loaded ----------------------------------------------------------------
@@ -205,7 +69,7 @@ def test_errors_leave_the_model_as_it_is(cli: Cli, tmp_path: Path, model: Path) 
     assert cli("train", old, "-m", tagger, "--weights", "fixed", "-q").code == 0
     assert cli("train", tmp_path / "columns.conll", "-m", features, "--weights", "fixed", "-q").code == 0
     strange = tmp_path / "strange.model"
-    draft = mutations.Draft.of(model.read_bytes())
+    draft = Draft.of(model.read_bytes())
     draft.manifest["version"] = 99
     strange.write_bytes(draft.data())
     other = tmp_path / "other.model"
@@ -348,8 +212,8 @@ def test_arrays_of_a_file_are_aligned(model: Path) -> None:
 
 def test_files_do_not_depend_on_how_numpy_writes_headers(model: Path) -> None:
     """The one header that is read is the one that NumPy writes."""
-    draft = mutations.Draft.of(model.read_bytes())
-    for name in mutations.arrays(draft):
+    draft = Draft.of(model.read_bytes())
+    for name in arrays(draft):
         array = draft.array(name)
         before = draft.members[name]
         draft.put(name, np.asfortranarray(array))

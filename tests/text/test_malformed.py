@@ -20,7 +20,7 @@ from conftest import Cli, Result
 from corate import load
 from corate.storage import modelfile
 from corate.text.sample import FOLDER
-from mutations import Draft
+from drafts import Draft
 from shared import assert_one_line
 
 TRAIN = FOLDER / "train.conll"

@@ -25,6 +25,7 @@ from corate import CorateError
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 # One thread is one thread: NumPy's linear algebra would take all cores.
 ONE_THREAD = {**ENVIRONMENT, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+ROOT = Path(__file__).resolve().parents[1]  # where `python -m` finds the packages
 MAXRSS_BYTES = 1 if sys.platform == "darwin" else 1024
 
 
@@ -69,7 +70,9 @@ def run(
         stdout.open("w+b") if stdout else tempfile.TemporaryFile() as out,
     ):
         started = perf_counter()
-        child = subprocess.Popen(command, stdout=out, stderr=errors, env=environment, preexec_fn=_limit(cap))
+        child = subprocess.Popen(
+            command, stdout=out, stderr=errors, env=environment, cwd=ROOT, preexec_fn=_limit(cap)
+        )
         _, status, usage = os.wait4(child.pid, 0)
         wall = perf_counter() - started
         child.returncode = os.waitstatus_to_exitcode(status)  # Popen need not wait any more

@@ -20,8 +20,9 @@ def read_rows(path: Path) -> list[Rows]:
     return [rows for rows in sentences if rows]
 
 
-def read_words(path: Path) -> list[list[str]]:
-    return [[row[0] for row in rows] for rows in read_rows(path)]
+def column(sentences: Iterable[Rows], number: int) -> list[list[str]]:
+    """0 for the words, -1 for the labels."""
+    return [[row[number] for row in rows] for rows in sentences]
 
 
 def write_rows(path: Path, sentences: Iterable[Iterable[Iterable[str]]]) -> None:

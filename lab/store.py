@@ -6,11 +6,11 @@ import base64
 import hashlib
 import json
 import os
+import sys
 import tempfile
 import zlib
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 import corate
-import terminal
 from corate import InputError
+from lab import peers
+from lab.machine import version_of
 
 Record = dict[str, Any]
-HERE = Path(__file__).resolve().parent
 
 
 class Store:
@@ -40,7 +40,7 @@ class Store:
         try:
             found: Record = json.loads(path.read_text(encoding="utf-8"))
         except ValueError:
-            terminal.progress(f"{path}: damaged, measured again")
+            print(f"{path}: damaged, measured again", file=sys.stderr)
             return None
         return found
 
@@ -64,14 +64,14 @@ def digest(texts: Iterable[str]) -> str:
 @cache
 def sources_of(package: str) -> str:
     """What a package's results depend on: our sources, or another's version and how we call it."""
-    if package != corate.__name__:
-        try:
-            return f"{package} {version(package)} {(HERE / 'peers.py').read_text(encoding='utf-8')}"
-        except PackageNotFoundError:
-            raise InputError(f"{package} is not installed: pip install 'corate[peers]'") from None
-    folder = Path(corate.__file__).parent
-    files = sorted(path for ending in ("py", "cpp", "h", "json") for path in folder.rglob(f"*.{ending}"))
-    return digest(path.read_text(encoding="utf-8") for path in files)
+    if package == corate.__name__:
+        folder = Path(corate.__file__).parent
+        files = sorted(path for end in ("py", "cpp", "h", "json") for path in folder.rglob(f"*.{end}"))
+        return digest(path.read_text(encoding="utf-8") for path in files)
+    version = version_of(package)
+    if version is None:
+        raise InputError(f"{package} is not installed: pip install 'corate[peers]'")
+    return f"{package} {version} {Path(peers.__file__).read_text(encoding='utf-8')}"
 
 
 def write_json(path: Path, record: Mapping[str, Any]) -> None:
@@ -89,20 +89,12 @@ def write_json(path: Path, record: Mapping[str, Any]) -> None:
         raise
 
 
-def check_writable(path: Path | None) -> None:
-    """Before hours of work, not after."""
-    if path is not None and not path.parent.is_dir():
-        raise InputError("no such folder: the file needs one that is there", str(path.parent))
-
-
 def pack(values: npt.NDArray[Any]) -> Record:
     """An array of small numbers as text, with its type and shape."""
-    if values.dtype == np.bool_:
-        data, kind = np.packbits(values), "bits"
-    else:
-        data, kind = values.astype("<u2"), "<u2"
+    is_bits = values.dtype == np.bool_
+    data = np.packbits(values) if is_bits else values.astype("<u2")
     text = base64.b64encode(zlib.compress(data.tobytes(), 9)).decode("ascii")
-    return {"kind": kind, "shape": list(values.shape), "data": text}
+    return {"kind": "bits" if is_bits else "<u2", "shape": list(values.shape), "data": text}
 
 
 def unpack(packed: Mapping[str, Any]) -> npt.NDArray[Any]:

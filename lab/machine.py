@@ -17,21 +17,19 @@ def describe() -> dict[str, str]:
         "system": f"{platform.system()}, {platform.machine()}",
         "Python": platform.python_version(),
     }
-    return found | {name: _version(name) for name in PACKAGES}
+    return found | {name: version_of(name) or "not installed" for name in PACKAGES}
 
 
 def _processor() -> str:
     """By its model's name where Linux tells it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(names, platform.processor() or "unknown")
 
 
-def _version(name: str) -> str:
+def version_of(package: str) -> str | None:
     try:
-        return version(name)
+        return version(package)
     except PackageNotFoundError:
-        return "not installed"
+        return None

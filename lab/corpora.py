@@ -7,18 +7,19 @@ Brown (brown/c[a-r]NN, as NLTK distributes it):
      give 17311/16312 and 32623/1000: the first part trains, the second tests.
 CoNLL-2002 Dutch (conll2002/ned.*): train trains, testa is held out, testb tests; POS tags are not used.
 
-As a script it prints the sizes of every split.
+As a module (`python -m lab.corpora`) it prints the sizes of every split.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import terminal
 from corate import InputError, read
+from lab import terminal
+from lab.tables import Cell, Table
 
 # Sizes of training part and test part.
 BROWN_SPLITS = {
@@ -128,38 +129,22 @@ def _folder(data: Path, name: str) -> Path:
     return folder
 
 
-ROWS = {
-    "train_sentences": "training sentences",
-    "train_tokens": "training tokens",
-    "labels": "labels in training",
-    "test_sentences": "test sentences",
-    "test_tokens": "test tokens",
-    "unknown": "unknown words in test, %",
+SIZES: dict[str, Callable[[Split], str]] = {
+    "training sentences": lambda split: f"{len(split.train.words):,}",
+    "training tokens": lambda split: f"{split.train.n_tokens:,}",
+    "labels in training": lambda split: f"{len(split.train.label_set())}",
+    "test sentences": lambda split: f"{len(split.test.words):,}",
+    "test tokens": lambda split: f"{split.test.n_tokens:,}",
+    "unknown words in test, %": lambda split: f"{100 * split.unknown_rate():.2f}",
 }
 
 
-def sizes(split: Split) -> dict[str, str]:
-    return {
-        "train_sentences": f"{len(split.train.words):,}",
-        "train_tokens": f"{split.train.n_tokens:,}",
-        "labels": f"{len(split.train.label_set())}",
-        "test_sentences": f"{len(split.test.words):,}",
-        "test_tokens": f"{split.test.n_tokens:,}",
-        "unknown": f"{100 * split.unknown_rate():.2f}",
-    }
-
-
 def main() -> None:
-    example = "python experiments/corpora.py --data ../shared/data"
-    options = terminal.arguments(
-        __doc__, example, data="folder that holds brown/ and conll2002/"
-    ).parse_args()
+    options = terminal.arguments(__doc__, "lab.corpora --data ../shared/data").parse_args()
     for title, corpus in (("Brown", brown(options.data)), ("CoNLL-2002 Dutch", conll2002(options.data))):
-        columns = [
-            terminal.Column(name, terminal.HERE, sizes(split)) for name, split in corpus.splits.items()
-        ]
         held_out = f"{len(corpus.held_out.words):,} sentences, {corpus.held_out.n_tokens:,} tokens"
-        terminal.print_table(f"{title} (held out: {held_out})", ROWS, columns)
+        rows = [(what, [Cell(of(split)) for split in corpus.splits.values()]) for what, of in SIZES.items()]
+        Table(f"{title} (held out: {held_out})", ["", *corpus.splits], rows).print()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""corate and its peers on the same files in one run, and what it costs to change a model."""

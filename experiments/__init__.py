@@ -1,0 +1,1 @@
+"""The papers' tables and examples, published beside measured: one module an experiment, and a page of all."""

@@ -1,0 +1,49 @@
+"""Model files taken apart, changed, and put together with checksums that are right."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from dataclasses import dataclass
+from typing import Any
+
+from corate.storage import modelfile
+
+
+@dataclass
+class Draft:
+    """What a model file is made of, to be changed."""
+
+    manifest: dict[str, Any]
+    members: dict[str, bytes]
+
+    @classmethod
+    def of(cls, data: bytes) -> Draft:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        return cls(json.loads(members.pop(modelfile.MANIFEST)), members)
+
+    @property
+    def header(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.manifest["header"]
+        return found
+
+    def array(self, name: str) -> modelfile.Array:
+        return modelfile._array(name, memoryview(self.members[name]))
+
+    def put(self, name: str, array: modelfile.Array) -> None:
+        self.members[name] = b"".join(modelfile._npy(array))
+
+    def data(self, list_all: bool = True) -> bytes:
+        """A file with checksums that are right; all members are listed, or those that were."""
+        manifest, listed = dict(self.manifest), self.manifest.get("members")
+        if isinstance(listed, dict):  # it may have been changed to something else
+            names = self.members if list_all else listed
+            data = {name: self.members.get(name, b"") for name in names}
+            manifest["members"] = {name: {"sha256": hashlib.sha256(data[name]).hexdigest()} for name in data}
+        buffer = io.BytesIO()
+        pieces: dict[str, modelfile.Member] = {name: [data] for name, data in self.members.items()}
+        modelfile.write_archive(buffer, {modelfile.MANIFEST: [json.dumps(manifest).encode()], **pieces})
+        return buffer.getvalue()
