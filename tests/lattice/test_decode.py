@@ -171,7 +171,7 @@ def test_kernels_refuse_arrays_that_do_not_fit(change: dict[str, np.ndarray], me
 
 def test_wrong_dtype_is_refused() -> None:
     with pytest.raises(TypeError):
-        kernels.viterbi(*([np.zeros(2, np.float32)] * 9), 1)  # type: ignore[arg-type, call-arg]
+        kernels.Lattice(*([np.zeros(2, np.float32)] * 7))  # type: ignore[arg-type]
 
 
 def test_missing_kernels_warn_once(monkeypatch: pytest.MonkeyPatch) -> None:

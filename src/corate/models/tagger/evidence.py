@@ -282,9 +282,7 @@ def refine(
 def triple_rates(x: Lattice, triples: Int, triple: Triples, n_threads: int = 1) -> Float:
     """log CR(y; y″ | y′) of every triple of candidates."""
     if native():
-        rates = np.empty(int(triples[-1]))
-        triple.native(x.sentences, x.positions, x.labels, triples, rates, n_threads)
-        return rates
+        return triple.native(x.native, n_threads)
     return triple.rates(*(x.labels[end] for end in triple_ends(x, triples)))
 
 
