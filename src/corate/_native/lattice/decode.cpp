@@ -11,9 +11,8 @@ std::pair<Array<int64_t>, Array<double>> viterbi(const BoundLattice &x, int n_th
     auto path = fresh<int64_t>(x.n_positions);
     auto best = fresh<double>(x.n_sentences);
     nb::gil_scoped_release release;
-    for_each_sentence<Viterbi>(x.n_sentences, n_threads, [&](Viterbi &kernel, int64_t s) {
-        best.data()[s] = kernel(x, s, path.data());
-    });
+    for_each_sentence<Viterbi>(x.n_sentences, n_threads,
+                               [&](Viterbi &kernel, int64_t s) { best.data()[s] = kernel(x, s, path.data()); });
     return {path, best};
 }
 
@@ -30,9 +29,8 @@ Array<double> sequence_scores(const BoundLattice &x, In<int32_t> wanted, int n_t
     require(int64_t(wanted.size()) == x.n_positions, "a label is needed for every position");
     auto scores = fresh<double>(x.n_sentences);
     nb::gil_scoped_release release;
-    for_each_sentence<Nothing>(x.n_sentences, n_threads, [&](Nothing, int64_t s) {
-        scores.data()[s] = sequence_score(x, s, wanted.data());
-    });
+    for_each_sentence<Nothing>(x.n_sentences, n_threads,
+                               [&](Nothing, int64_t s) { scores.data()[s] = sequence_score(x, s, wanted.data()); });
     return scores;
 }
 
@@ -43,18 +41,16 @@ std::pair<Array<int64_t>, Array<double>> nbest(const BoundLattice &x, size_t n, 
     nb::gil_scoped_release release;
     std::fill_n(paths.data(), paths.size(), -1);
     std::fill_n(best.data(), best.size(), kImpossible);
-    for_each_sentence<NBest>(x.n_sentences, n_threads, [&](NBest &kernel, int64_t s) {
-        kernel(x, s, int64_t(n), paths.data(), best.data());
-    });
+    for_each_sentence<NBest>(x.n_sentences, n_threads,
+                             [&](NBest &kernel, int64_t s) { kernel(x, s, int64_t(n), paths.data(), best.data()); });
     return {paths, best};
 }
 
 Array<double> max_marginals(const BoundLattice &x, int n_threads) {
     auto margins = fresh<double>(x.n_candidates);
     nb::gil_scoped_release release;
-    for_each_sentence<MaxMarginals>(x.n_sentences, n_threads, [&](MaxMarginals &kernel, int64_t s) {
-        kernel(x, s, margins.data());
-    });
+    for_each_sentence<MaxMarginals>(x.n_sentences, n_threads,
+                                    [&](MaxMarginals &kernel, int64_t s) { kernel(x, s, margins.data()); });
     return margins;
 }
 

@@ -37,8 +37,7 @@ class Viterbi {
         const double best = gain[q];
         path[last - 1] = q;
         for (int64_t i = last - 1; i > first; --i) {
-            q = first_best(x.positions[i - 1], x.positions[i],
-                           [&](int64_t p) { return gain[p] + x.edge(p, q, i); });
+            q = first_best(x.positions[i - 1], x.positions[i], [&](int64_t p) { return gain[p] + x.edge(p, q, i); });
             path[i - 1] = q;
         }
         return best;
@@ -123,8 +122,7 @@ class ForwardBackward {
   private:
     double inward(const Lattice &x, int64_t i, int64_t q, const Part &alpha) {
         terms_.clear();
-        for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p)
-            terms_.push_back(alpha[p] + x.edge(p, q, i));
+        for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p) terms_.push_back(alpha[p] + x.edge(p, q, i));
         return log_sum_exp(terms_.data(), terms_.data() + terms_.size());
     }
 
@@ -181,8 +179,9 @@ class NBest {
             if (x.scores[q] != kImpossible) beam(q).push_back({x.scores[q], -1, -1});
         for (int64_t i = first + 1; i < last; ++i)
             for (int64_t q = x.positions[i]; q < x.positions[i + 1]; ++q) {
-                collect(x.positions[i - 1], x.positions[i], beam,
-                        [&](int64_t p) { return x.edge(p, q, i); }, x.scores[q], n);
+                collect(
+                    x.positions[i - 1], x.positions[i], beam, [&](int64_t p) { return x.edge(p, q, i); }, x.scores[q],
+                    n);
                 beam(q) = steps_;
             }
         collect(x.positions[last - 1], x.positions[last], beam, [](int64_t) { return 0.0; }, 0.0, n);

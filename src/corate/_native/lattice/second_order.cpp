@@ -1,7 +1,7 @@
 // Python's door to label triples.
 
-#include "lattice/bound.h"
 #include "lattice/second_order.h"
+#include "lattice/bound.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>

@@ -239,8 +239,7 @@ class ForwardBackward2 {
         double *here = alpha_ + x.edges[i];
         std::fill(here, here + m * n, 0.0);
         if (i == first + 1)
-            for (int64_t p = 0; p < m; ++p)
-                std::fill(here + p * n, here + (p + 1) * n, own_[x.positions[first] + p]);
+            for (int64_t p = 0; p < m; ++p) std::fill(here + p * n, here + (p + 1) * n, own_[x.positions[first] + p]);
         const double *before = i == first + 1 ? nullptr : alpha_ + x.edges[i - 1], *t = triple_ + triples.first[i];
         for (int64_t o = 0; o < l; ++o)
             for (int64_t p = 0; p < m; ++p, t += n)

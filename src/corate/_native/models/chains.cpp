@@ -90,8 +90,7 @@ std::vector<int64_t> blocks_of(const BoundChains &x) {
     std::vector<int64_t> bounds(n_blocks + 1, x.n_chains);
     bounds[0] = 0;
     for (int64_t b = 1; b < n_blocks; ++b)
-        bounds[b] =
-            std::lower_bound(x.sentences, x.sentences + x.n_chains, x.n_positions * b / n_blocks) - x.sentences;
+        bounds[b] = std::lower_bound(x.sentences, x.sentences + x.n_chains, x.n_positions * b / n_blocks) - x.sentences;
     return bounds;
 }
 

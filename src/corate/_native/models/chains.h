@@ -26,14 +26,14 @@ struct ChainFeatures {
 };
 
 struct Chains {
-    const int64_t *sentences;  // n_sentences + 1: first position of each chain
-    const int64_t *first;      // n_positions + 1: the attributes of each position
+    const int64_t *sentences; // n_sentences + 1: first position of each chain
+    const int64_t *first;     // n_positions + 1: the attributes of each position
     const int32_t *attributes;
     const int64_t *pair_first; // n_positions + 1: the pair attributes of the edge into each position
     const int32_t *pair_attributes;
-    const double *times;       // how often each chain counts
-    const int32_t *groups;     // of each position: a row of `allowed`; null where every label is allowed
-    const uint8_t *allowed;    // groups × labels
+    const double *times;    // how often each chain counts
+    const int32_t *groups;  // of each position: a row of `allowed`; null where every label is allowed
+    const uint8_t *allowed; // groups × labels
 };
 
 constexpr double kTrusted = 1e-6;     // the part of a sum that must be left for its digits to be trusted
@@ -103,7 +103,8 @@ class ChainKernel {
         if (begin == end) return 0.0;
         double log_z;
         scores(begin, end);
-        if (!t_.safe || !quick(begin, end, x_.times[s], expected, log_z)) log_z = exact(begin, end, x_.times[s], expected);
+        if (!t_.safe || !quick(begin, end, x_.times[s], expected, log_z))
+            log_z = exact(begin, end, x_.times[s], expected);
         return log_z;
     }
 
@@ -170,7 +171,8 @@ class ChainKernel {
             for (const int64_t cell : touched_) {
                 if (change_[cell] == 0.0) continue; // seen before, or nothing
                 safe &= std::abs(change_[cell]) <= kMostWeight;
-                changes_.push_back({int32_t(cell / n_), int32_t(cell % n_), t_.exp_weight[cell] * std::expm1(change_[cell])});
+                changes_.push_back(
+                    {int32_t(cell / n_), int32_t(cell % n_), t_.exp_weight[cell] * std::expm1(change_[cell])});
                 change_[cell] = 0.0;
             }
             change_first_[i - begin + 1] = changes_.size();
@@ -225,15 +227,20 @@ class ChainKernel {
         return true;
     }
 
+    // out(y′) = Σ_y v(y) matrix(y, y′), where most of v may be 0.
+    void multiply(const double *v, const double *matrix, double *out) const {
+        std::fill(out, out + n_, 0.0);
+        for (int64_t i = 0; i < n_; ++i) {
+            const double a = v[i], *row = matrix + i * n_;
+            if (a != 0.0)
+                for (int64_t j = 0; j < n_; ++j) out[j] += a * row[j];
+        }
+    }
+
     // α(y′) before its own score: Σ_y α(y) exp(pair score of y, y′). α sums to 1.
     bool forward(int64_t k, const double *before, double *alpha) {
         if (t_.dense) {
-            std::fill(alpha, alpha + n_, 0.0);
-            for (int64_t i = 0; i < n_; ++i) {
-                const double a = before[i], *row = t_.exp_weight.data() + i * n_;
-                if (a != 0.0)
-                    for (int64_t j = 0; j < n_; ++j) alpha[j] += a * row[j];
-            }
+            multiply(before, t_.exp_weight.data(), alpha);
         } else {
             double least = 1.0;
             for (int64_t j = 0; j < n_; ++j) {
@@ -257,12 +264,7 @@ class ChainKernel {
     // β(y) = Σ_y′ exp(pair score of y, y′) q(y′).
     bool backward(int64_t k, double *beta) {
         if (t_.dense) {
-            std::fill(beta, beta + n_, 0.0);
-            for (int64_t j = 0; j < n_; ++j) {
-                const double q = onward_[j], *row = t_.transposed.data() + j * n_;
-                if (q != 0.0)
-                    for (int64_t i = 0; i < n_; ++i) beta[i] += q * row[i];
-            }
+            multiply(onward_.data(), t_.transposed.data(), beta);
         } else {
             double total = 0.0;
             for (int64_t j = 0; j < n_; ++j) total += onward_[j];
@@ -304,7 +306,8 @@ class ChainKernel {
         } else {
             for (int64_t i = 0; i < n_; ++i) {
                 const double a = before[i];
-                for (int64_t c = t_.row_first[i]; c < t_.row_first[i + 1]; ++c) together_[c] += a * onward_[f_.right[c]];
+                for (int64_t c = t_.row_first[i]; c < t_.row_first[i + 1]; ++c)
+                    together_[c] += a * onward_[f_.right[c]];
             }
         }
         if (x_.pair_first[position] == x_.pair_first[position + 1]) return;

@@ -20,7 +20,8 @@ inline Text word(Chars text, In<int64_t> first, size_t k) {
 }
 
 inline nb::object string_of(Text value) {
-    nb::object made = nb::steal(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, value.data(), Py_ssize_t(value.size())));
+    nb::object made =
+        nb::steal(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, value.data(), Py_ssize_t(value.size())));
     if (!made.is_valid()) throw nb::python_error();
     return made;
 }
