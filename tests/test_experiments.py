@@ -14,7 +14,7 @@ import pytest
 
 from corate import InputError
 from corate.lattice import decode
-from corate.models.tagger import evidence
+from corate.models.tagger import weights
 from experiments import common_weights, label_bias, ner, parameterizations, pos, published
 from experiments import test_time_problem as ttp_experiment
 from lab import corpora, terminal
@@ -157,7 +157,7 @@ def test_missing_data_is_one_line_and_exit_code_2(
 
 
 def test_common_weights_are_written_where_the_tagger_looks_for_them() -> None:
-    assert json.loads(common_weights.OUT.read_text(encoding="utf-8")) == evidence.common_weights()
+    assert json.loads(common_weights.OUT.read_text(encoding="utf-8")) == weights.common_weights()
 
 
 def test_empty_brown_folder(tmp_path: Path) -> None:

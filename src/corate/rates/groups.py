@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
-from corate._native import kernels
+from corate._native import Mirrored, kernels
 from corate.arrays import KEY_BITS, MOST_LABELS, Int
 from corate.contexts.template import Atom, Context
 from corate.counts.counts import Counts
@@ -32,7 +31,7 @@ def key_bits(counts: Counts, contexts: Sequence[Context]) -> dict[str, int]:
     return bits
 
 
-class Group:
+class Group(Mirrored):
     """Some contexts. `given` are others whose P(y | f) is known already when these are looked up: parents."""
 
     def __init__(self, contexts: Sequence[Context], given: Sequence[Context], bits: dict[str, int]) -> None:
@@ -51,10 +50,6 @@ class Group:
     def native(self) -> kernels.Contexts:
         arrays = self.first_atom, self.atom_views, self.offsets, self.bits, self.parents
         return kernels.Contexts(*arrays, self.n_given)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """For copies: what can be made anew is left out."""
-        return {name: value for name, value in self.__dict__.items() if name != "native"}
 
 
 def nearest_parents(contexts: Sequence[Context], given: Sequence[Context] = ()) -> list[int]:

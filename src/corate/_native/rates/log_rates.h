@@ -22,7 +22,7 @@ inline float quick_log(float x) {
 
 struct LogRatesOf {
     Counted counted;
-    std::vector<double> prior;   // P(y)
+    std::vector<double> prior; // P(y)
     double alpha;
     std::vector<int64_t> bounds; // a count is in the bucket of how many bounds it reaches
 };
@@ -33,8 +33,8 @@ class LogRates : public Lookup {
 
     // Rates of the candidates of the k-th token that was looked up. given: P(y | f) of the contexts computed
     // elsewhere, of each candidate a row; prob, rates: candidates × own contexts; buckets: own contexts.
-    void operator()(int64_t k, const int32_t *labels, int64_t n, const double *const *given, double *prob,
-                    float *rates, int8_t *buckets) {
+    void operator()(int64_t k, const int32_t *labels, int64_t n, const double *const *given, double *prob, float *rates,
+                    int8_t *buckets) {
         const int64_t n_own = contexts().size(), n_given = contexts().n_given;
         counts_.resize(n);
         for (int64_t j = 0; j < n_own; ++j) {

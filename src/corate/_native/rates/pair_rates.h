@@ -55,7 +55,8 @@ class PairRates : public Lookup {
             for (int64_t q = 0; q < n; ++q, ++e) {
                 double ratio = scale / (ends_[p] * ends_[m + q]);
                 if (counts_[e] > 0)
-                    ratio *= 1.0 + counts_[e] / (a * of_.prior[left[p]] * of_.prior[right[q]] * std::exp(of_.pair[pairs_[e]]));
+                    ratio *= 1.0 + counts_[e] /
+                                       (a * of_.prior[left[p]] * of_.prior[right[q]] * std::exp(of_.pair[pairs_[e]]));
                 ratios_[e] = float(ratio);
             }
         for (int64_t e = 0; e < m * n; ++e) ratios_[e] = quick_log(ratios_[e]);
@@ -63,12 +64,14 @@ class PairRates : public Lookup {
 
     // #(f, y, ·) of the left labels and #(f, ·, y′) of the right ones, into `ends_`. Values that have many rows are few
     // and come often: for these the sums of all labels are kept.
-    void fill_margins(int64_t place, const LabelCounts &rows, const int32_t *left, int64_t m, const int32_t *right, int64_t n) {
+    void fill_margins(int64_t place, const LabelCounts &rows, const int32_t *left, int64_t m, const int32_t *right,
+                      int64_t n) {
         ends_.assign(m + n, 0.0);
         const uint32_t width = uint32_t(of_.n_labels());
         if (rows.n < std::max<int64_t>(16, of_.n_labels() / 8)) {
             for (int64_t r = 0; r < rows.n; ++r) {
-                const int32_t y = int32_t(uint32_t(rows.rows[r].label) / width), z = rows.rows[r].label - y * int32_t(width);
+                const int32_t y = int32_t(uint32_t(rows.rows[r].label) / width),
+                              z = rows.rows[r].label - y * int32_t(width);
                 for (int64_t p = 0; p < m; ++p) ends_[p] += left[p] == y ? rows.rows[r].count : 0.0;
                 for (int64_t q = 0; q < n; ++q) ends_[m + q] += right[q] == z ? rows.rows[r].count : 0.0;
             }

@@ -12,29 +12,18 @@
 
 namespace {
 
-using Ids = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Ids = InMatrix<int32_t>;
 using OutIds = nb::ndarray<int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Rates = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Buckets = nb::ndarray<const int8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Rates = InMatrix<float>;
+using Buckets = InMatrix<int8_t>;
 
 template <class T> std::vector<T> copied(In<T> array) { return {array.data(), array.data() + array.size()}; }
 
-// A new array of zeros, with its numbers.
-template <class T> struct Fresh {
-    template <class... Sizes> explicit Fresh(Sizes... sizes) : shape{size_t(sizes)...} {
-        size_t n = 1;
-        for (size_t size : shape) n *= size;
-        numbers = new T[n]();
-        owner = nb::capsule(numbers, [](void *p) noexcept { delete[] static_cast<T *>(p); });
-    }
-    nb::object array() const {
-        return nb::cast(nb::ndarray<nb::numpy, T>(numbers, shape.size(), shape.data(), owner));
-    }
-
-    std::vector<size_t> shape;
-    T *numbers;
-    nb::capsule owner;
-};
+template <class T> Array<T> zeros(std::initializer_list<size_t> shape) {
+    Array<T> made = fresh<T>(shape);
+    std::fill_n(made.data(), made.size(), T(0));
+    return made;
+}
 
 // Bits that ids have in a key.
 void check_bits(const std::vector<int32_t> &bits) {
@@ -48,7 +37,8 @@ void check_bits(const std::vector<int32_t> &bits) {
 
 std::vector<TableRows> table_rows(const std::vector<Ids> &ids, const std::vector<In<int64_t>> &counts,
                                   const std::vector<std::vector<int32_t>> &bits) {
-    require(ids.size() == counts.size() && ids.size() == bits.size(), "ids, counts and bits are needed for every table");
+    require(ids.size() == counts.size() && ids.size() == bits.size(),
+            "ids, counts and bits are needed for every table");
     std::vector<TableRows> tables;
     for (size_t t = 0; t < ids.size(); ++t) {
         require(ids[t].shape(0) == counts[t].size(), "a count is needed for every row");
@@ -66,8 +56,10 @@ Contexts contexts_of(In<int32_t> first_atom, In<int32_t> views, In<int32_t> offs
     const int32_t n_atoms = int32_t(x.views.size());
     require(int64_t(x.first_atom.size()) == x.size() + 1, "atoms are needed for every context");
     require(n_given >= 0, "contexts computed elsewhere cannot be fewer than none");
-    require(offsets.size() == views.size() && bits.size() == views.size(), "an offset and bits are needed for every atom");
-    require(x.first_atom.front() == 0 && x.first_atom.back() == n_atoms, "atom offsets must run from 0 to the number of atoms");
+    require(offsets.size() == views.size() && bits.size() == views.size(),
+            "an offset and bits are needed for every atom");
+    require(x.first_atom.front() == 0 && x.first_atom.back() == n_atoms,
+            "atom offsets must run from 0 to the number of atoms");
     for (int64_t j = 0; j < x.size(); ++j) {
         require(x.first_atom[j] <= x.first_atom[j + 1], "atom offsets must not decrease");
         require(x.parents[j] < n_given + j, "a context's parent must come before it");
@@ -86,12 +78,15 @@ struct HeldTokens {
 
     void check() const {
         const int64_t n_views = int64_t(columns.size()), n_tokens = int64_t(codes.shape(1));
-        require(int64_t(first_id.size()) == n_views + 1 && int64_t(outside.size()) == n_views, "ids are needed for every view");
-        require(first_id.data()[0] == 0 && first_id.data()[n_views] == int64_t(ids.size()), "id offsets must run from 0 to the number of ids");
+        require(int64_t(first_id.size()) == n_views + 1 && int64_t(outside.size()) == n_views,
+                "ids are needed for every view");
+        require(first_id.data()[0] == 0 && first_id.data()[n_views] == int64_t(ids.size()),
+                "id offsets must run from 0 to the number of ids");
         for (int64_t v = 0; v < n_views; ++v) {
             const int64_t n = first_id.data()[v + 1] - first_id.data()[v];
             require(n >= 0, "id offsets must not decrease");
-            require(columns.data()[v] >= 0 && columns.data()[v] < int64_t(codes.shape(0)), "a view's column is out of range");
+            require(columns.data()[v] >= 0 && columns.data()[v] < int64_t(codes.shape(0)),
+                    "a view's column is out of range");
             const int32_t *begin = codes.data() + columns.data()[v] * n_tokens;
             for (int64_t t = 0; t < n_tokens; ++t) require(begin[t] >= 0 && begin[t] < n, "a code is out of range");
         }
@@ -102,8 +97,15 @@ struct HeldTokens {
     }
 
     Tokens view() const {
-        return {first_id.data(), ids.data(), columns.data(), outside.data(), codes.data(), sentences.data(),
-                int64_t(columns.size()), int64_t(codes.shape(1)), int64_t(sentences.size()) - 1};
+        return {first_id.data(),
+                ids.data(),
+                columns.data(),
+                outside.data(),
+                codes.data(),
+                sentences.data(),
+                int64_t(columns.size()),
+                int64_t(codes.shape(1)),
+                int64_t(sentences.size()) - 1};
     }
 };
 
@@ -118,7 +120,8 @@ void check_views(const Counted &counted, const Tokens &tokens) {
 }
 
 void check_candidates(In<int64_t> positions, In<int32_t> labels, int64_t n_positions, int64_t n_labels) {
-    require(int64_t(positions.size()) == n_positions + 1 && positions.data()[0] == 0, "a position is needed for every token");
+    require(int64_t(positions.size()) == n_positions + 1 && positions.data()[0] == 0,
+            "a position is needed for every token");
     for (int64_t i = 0; i < n_positions; ++i)
         require(positions.data()[i] <= positions.data()[i + 1], "position offsets must not decrease");
     require(positions.data()[n_positions] == int64_t(labels.size()), "position offsets must end with the candidates");
@@ -136,8 +139,8 @@ nb::tuple log_rates(const LogRatesOf &of, const HeldTokens &held, In<int64_t> po
             "a source is needed for every candidate");
     for (size_t c = 0; n_given > 0 && c < sources.size(); ++c)
         require(sources.data()[c] >= 0 && sources.data()[c] < int64_t(given.shape(0)), "a source is out of range");
-    const Fresh<float> rates(labels.size(), n_own);
-    const Fresh<int8_t> buckets(tokens.n_tokens, n_own);
+    const auto rates = zeros<float>({labels.size(), size_t(n_own)});
+    const auto buckets = zeros<int8_t>({size_t(tokens.n_tokens), size_t(n_own)});
     struct Kernel {
         LogRates rates;
         std::vector<int64_t> which{};
@@ -158,31 +161,33 @@ nb::tuple log_rates(const LogRatesOf &of, const HeldTokens &held, In<int64_t> po
             for (int64_t k = 0; k < n && n_given > 0; ++k)
                 kernel.given[k] = given.data() + sources.data()[c + k] * n_given;
             kernel.rates(int64_t(t), labels.data() + c, n, kernel.given.data(), kernel.prob.data(),
-                         rates.numbers + c * n_own, buckets.numbers + i * n_own);
+                         rates.data() + c * n_own, buckets.data() + i * n_own);
         }
     };
     {
         nb::gil_scoped_release release;
         for_each_sentence(tokens.n_sentences, n_threads, [&] { return Kernel{LogRates(of)}; }, run);
     }
-    return nb::make_tuple(rates.array(), buckets.array());
+    return nb::make_tuple(rates, buckets);
 }
 
 void check_required(In<int64_t> first, In<int32_t> labels, int64_t n_tokens, int64_t n_labels, int64_t most) {
-    require(first.size() == 0 || int64_t(first.size()) == n_tokens + 1, "offsets of required labels are needed for every token");
+    require(first.size() == 0 || int64_t(first.size()) == n_tokens + 1,
+            "offsets of required labels are needed for every token");
     for (size_t t = 0; t + 1 < first.size(); ++t) {
         const int64_t begin = first.data()[t], end = first.data()[t + 1];
         require(0 <= begin && begin <= end && end <= int64_t(labels.size()) && end - begin <= most,
                 "offsets of required labels are out of range");
         for (int64_t r = begin; r < end; ++r)
-            require(labels.data()[r] >= 0 && labels.data()[r] < n_labels && (r == begin || labels.data()[r - 1] < labels.data()[r]),
+            require(labels.data()[r] >= 0 && labels.data()[r] < n_labels &&
+                        (r == begin || labels.data()[r - 1] < labels.data()[r]),
                     "required labels must ascend");
     }
 }
 
 // Each token is one by itself. Labels, P(y | f) and rates have `most` places a token, of which the first are used.
-nb::tuple candidates(const LogRatesOf &of, const HeldTokens &held, const CandidateRule &rule, In<int64_t> first_required,
-                     In<int32_t> required, int64_t most, int n_threads) {
+nb::tuple candidates(const LogRatesOf &of, const HeldTokens &held, const CandidateRule &rule,
+                     In<int64_t> first_required, In<int32_t> required, int64_t most, int n_threads) {
     const Tokens tokens = held.view();
     const int64_t n = tokens.n_tokens, n_own = of.counted.contexts->size(), n_labels = int64_t(of.prior.size());
     check_views(of.counted, tokens);
@@ -191,28 +196,28 @@ nb::tuple candidates(const LogRatesOf &of, const HeldTokens &held, const Candida
     require(int64_t(rule.likely.size()) >= std::min(rule.pool, n_labels), "the pool needs that many likely labels");
     for (int32_t j : rule.ranked) require(j >= 0 && j < n_own, "a ranked context is out of range");
     for (int32_t y : rule.likely) require(y >= 0 && y < n_labels, "a likely label is out of range");
-    const Fresh<int32_t> n_kept(n), labels(n, most);
-    const Fresh<double> prob(n, most, n_own);
-    const Fresh<float> values(n, most, n_own);
-    const Fresh<int8_t> buckets(n, n_own);
+    const auto n_kept = zeros<int32_t>({size_t(n)}), labels = zeros<int32_t>({size_t(n), size_t(most)});
+    const auto prob = zeros<double>({size_t(n), size_t(most), size_t(n_own)});
+    const auto values = zeros<float>({size_t(n), size_t(most), size_t(n_own)});
+    const auto buckets = zeros<int8_t>({size_t(n), size_t(n_own)});
     auto run = [&](Candidates &kernel, int64_t t) {
         Candidates::Required must{nullptr, nullptr};
         if (first_required.size() > 0)
             must = {required.data() + first_required.data()[t], required.data() + first_required.data()[t + 1]};
-        n_kept.numbers[t] = int32_t(kernel(tokens, t, must, most, n_own, labels.numbers + t * most,
-                                           prob.numbers + t * most * n_own, values.numbers + t * most * n_own,
-                                           buckets.numbers + t * n_own));
+        n_kept.data()[t] =
+            int32_t(kernel(tokens, t, must, most, n_own, labels.data() + t * most, prob.data() + t * most * n_own,
+                           values.data() + t * most * n_own, buckets.data() + t * n_own));
     };
     {
         nb::gil_scoped_release release;
         for_each_sentence(n, n_threads, [&] { return Candidates(of, rule); }, run);
     }
-    return nb::make_tuple(n_kept.array(), labels.array(), prob.array(), values.array(), buckets.array());
+    return nb::make_tuple(n_kept, labels, prob, values, buckets);
 }
 
 // The block of the edge into position i is edges[i] … edges[i + 1], left candidates × right ones.
-nb::object pair_rates(const PairRatesOf &of, const HeldTokens &held, In<int64_t> positions, In<int32_t> labels,
-                      In<int64_t> edges, bool skip_single, int n_threads) {
+Array<double> pair_rates(const PairRatesOf &of, const HeldTokens &held, In<int64_t> positions, In<int32_t> labels,
+                         In<int64_t> edges, bool skip_single, int n_threads) {
     const Tokens tokens = held.view();
     const int64_t n_own = of.counted.contexts->size();
     check_views(of.counted, tokens);
@@ -224,7 +229,7 @@ nb::object pair_rates(const PairRatesOf &of, const HeldTokens &held, In<int64_t>
             const int64_t full = i == tokens.sentences[s] ? 0 : (first[i] - first[i - 1]) * (first[i + 1] - first[i]);
             require(blocks[i + 1] - blocks[i] == full, "an edge block must hold a score for each pair of candidates");
         }
-    const Fresh<double> rates(blocks[tokens.n_tokens], n_own);
+    const auto rates = zeros<double>({size_t(blocks[tokens.n_tokens]), size_t(n_own)});
     struct Kernel {
         PairRates rates;
         std::vector<int64_t> which{};
@@ -238,14 +243,14 @@ nb::object pair_rates(const PairRatesOf &of, const HeldTokens &held, In<int64_t>
         for (size_t t = 0; t < kernel.which.size(); ++t) {
             const int64_t i = kernel.which[t];
             kernel.rates(int64_t(t), labels.data() + first[i - 1], first[i] - first[i - 1], labels.data() + first[i],
-                         first[i + 1] - first[i], rates.numbers + blocks[i] * n_own);
+                         first[i + 1] - first[i], rates.data() + blocks[i] * n_own);
         }
     };
     {
         nb::gil_scoped_release release;
         for_each_sentence(tokens.n_sentences, n_threads, [&] { return Kernel{PairRates(of)}; }, run);
     }
-    return rates.array();
+    return rates;
 }
 
 // Candidates of positions with rates of contexts, and the arrays that they are in.
@@ -261,7 +266,8 @@ struct HeldRows {
         require(n_positions >= 0, "offsets need at least one entry");
         check_candidates(positions, labels, n_positions, INT32_MAX);
         require(rates.shape(0) == labels.size(), "rates are needed for every candidate");
-        require(int64_t(buckets.shape(0)) == n_positions && buckets.shape(1) == rates.shape(1), "a bucket is needed for every position");
+        require(int64_t(buckets.shape(0)) == n_positions && buckets.shape(1) == rates.shape(1),
+                "a bucket is needed for every position");
         for (size_t c = 0; c < labels.size(); ++c) n_labels = std::max<int64_t>(n_labels, labels.data()[c] + 1);
         for (size_t b = 0; b < buckets.size(); ++b) {
             require(buckets.data()[b] >= 0, "a bucket is out of range");
@@ -270,25 +276,27 @@ struct HeldRows {
     }
 
     template <class M> Weighing view(const M &by_bucket, const M &by_label) const {
-        require(by_bucket.shape(1) == rates.shape(1) && by_label.shape(1) == rates.shape(1), "weights are needed for every context");
+        require(by_bucket.shape(1) == rates.shape(1) && by_label.shape(1) == rates.shape(1),
+                "weights are needed for every context");
         require(int64_t(by_bucket.shape(0)) >= n_buckets && int64_t(by_label.shape(0)) >= n_labels,
                 "weights are needed for every bucket and label");
-        return {rates.data(), buckets.data(), positions.data(), labels.data(), int64_t(positions.size()) - 1, int64_t(rates.shape(1))};
+        return {rates.data(),           buckets.data(), positions.data(), labels.data(), int64_t(positions.size()) - 1,
+                int64_t(rates.shape(1))};
     }
 };
 
 void bind_tables(nb::module_ &m) {
     nb::class_<Tables>(m, "Tables")
-        .def("__init__", [](Tables *made, const std::vector<Ids> &ids, const std::vector<In<int64_t>> &counts,
-                            const std::vector<std::vector<int32_t>> &bits) {
-            new (made) Tables(table_rows(ids, counts, bits));
-        })
+        .def("__init__",
+             [](Tables *made, const std::vector<Ids> &ids, const std::vector<In<int64_t>> &counts,
+                const std::vector<std::vector<int32_t>> &bits) { new (made) Tables(table_rows(ids, counts, bits)); })
         // The sum of these and of others, which are sorted; these stay what they are.
-        .def("plus", [](const Tables &tables, const std::vector<Ids> &ids, const std::vector<In<int64_t>> &counts,
-                        const std::vector<std::vector<int32_t>> &bits) {
-            require(int64_t(ids.size()) == tables.n_tables(), "rows are needed for every table");
-            return tables.plus(table_rows(ids, counts, bits));
-        })
+        .def("plus",
+             [](const Tables &tables, const std::vector<Ids> &ids, const std::vector<In<int64_t>> &counts,
+                const std::vector<std::vector<int32_t>> &bits) {
+                 require(int64_t(ids.size()) == tables.n_tables(), "rows are needed for every table");
+                 return tables.plus(table_rows(ids, counts, bits));
+             })
         .def("rows", [](const Tables &tables, int64_t t, int64_t key) {
             require(t >= 0 && t < tables.n_tables(), "a table is out of range");
             std::vector<std::pair<int32_t, int64_t>> rows;
@@ -301,13 +309,13 @@ void bind_tables(nb::module_ &m) {
 
 void bind_what_is_looked_at(nb::module_ &m) {
     nb::class_<Contexts>(m, "Contexts")
-        .def("__init__", [](Contexts *made, In<int32_t> first_atom, In<int32_t> views, In<int32_t> offsets, In<int32_t> bits,
-                            In<int32_t> parents, int64_t n_given) {
+        .def("__init__", [](Contexts *made, In<int32_t> first_atom, In<int32_t> views, In<int32_t> offsets,
+                            In<int32_t> bits, In<int32_t> parents, int64_t n_given) {
             new (made) Contexts(contexts_of(first_atom, views, offsets, bits, parents, n_given));
         });
     nb::class_<HeldTokens>(m, "Tokens")
-        .def("__init__", [](HeldTokens *made, In<int64_t> first_id, In<int32_t> ids, In<int32_t> columns, In<int32_t> outside,
-                            Ids codes, In<int64_t> sentences) {
+        .def("__init__", [](HeldTokens *made, In<int64_t> first_id, In<int32_t> ids, In<int32_t> columns,
+                            In<int32_t> outside, Ids codes, In<int64_t> sentences) {
             const HeldTokens tokens{first_id, ids, columns, outside, codes, sentences};
             tokens.check();
             new (made) HeldTokens(tokens);
@@ -321,41 +329,51 @@ void bind_rates_of_contexts(nb::module_ &m) {
             new (made) CandidateRule{copied(ranked), copied(likely), pool, weight, prior_weight, margin, enough};
         });
     nb::class_<LogRatesOf>(m, "LogRates")
-        .def("__init__", [](LogRatesOf *made, const Contexts &contexts, const Tables &tables, const Tables *without,
-                            In<double> prior, double alpha, const std::vector<int64_t> &bounds) {
-            const Counted counted = counted_of(contexts, tables, without);
-            require(tables.most_label() < int64_t(prior.size()), "a counted label is out of range");
-            new (made) LogRatesOf{counted, copied(prior), alpha, bounds};
-        }, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::arg(), nb::arg(), nb::arg().none(),
-           nb::arg(), nb::arg(), nb::arg())
+        .def(
+            "__init__",
+            [](LogRatesOf *made, const Contexts &contexts, const Tables &tables, const Tables *without,
+               In<double> prior, double alpha, const std::vector<int64_t> &bounds) {
+                const Counted counted = counted_of(contexts, tables, without);
+                require(tables.most_label() < int64_t(prior.size()), "a counted label is out of range");
+                new (made) LogRatesOf{counted, copied(prior), alpha, bounds};
+            },
+            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::arg(), nb::arg(),
+            nb::arg().none(), nb::arg(), nb::arg(), nb::arg())
         .def("__call__", &log_rates)
         .def("candidates", &candidates);
     nb::class_<PairRatesOf>(m, "PairRates")
-        .def("__init__", [](PairRatesOf *made, const Contexts &contexts, const Tables &tables, const Tables *without,
-                            In<double> prior, Matrix pair, double alpha) {
-            const Counted counted = counted_of(contexts, tables, without);
-            const int64_t n = int64_t(prior.size());
-            require(n * n <= int64_t(INT32_MAX) + 1 && tables.most_label() < n * n, "a counted pair of labels is out of range");
-            require(int64_t(pair.shape(0)) == n && int64_t(pair.shape(1)) == n, "a pair rate is needed for every two labels");
-            new (made) PairRatesOf{counted, copied(prior), {pair.data(), pair.data() + n * n}, alpha};
-        }, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::arg(), nb::arg(), nb::arg().none(),
-           nb::arg(), nb::arg(), nb::arg())
+        .def(
+            "__init__",
+            [](PairRatesOf *made, const Contexts &contexts, const Tables &tables, const Tables *without,
+               In<double> prior, Matrix pair, double alpha) {
+                const Counted counted = counted_of(contexts, tables, without);
+                const int64_t n = int64_t(prior.size());
+                require(n * n <= int64_t(INT32_MAX) + 1 && tables.most_label() < n * n,
+                        "a counted pair of labels is out of range");
+                require(int64_t(pair.shape(0)) == n && int64_t(pair.shape(1)) == n,
+                        "a pair rate is needed for every two labels");
+                new (made) PairRatesOf{counted, copied(prior), {pair.data(), pair.data() + n * n}, alpha};
+            },
+            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::arg(), nb::arg(),
+            nb::arg().none(), nb::arg(), nb::arg(), nb::arg())
         .def("__call__", &pair_rates);
 }
 
-void bind_rows(nb::module_ &m) {
+void bind_weighing(nb::module_ &m) {
     nb::class_<HeldRows>(m, "Rows")
-        .def("__init__", [](HeldRows *made, In<int64_t> positions, In<int32_t> labels, Rates rates, Buckets buckets) {
-            HeldRows rows{positions, labels, rates, buckets};
-            rows.check();
-            new (made) HeldRows(rows);
-        })
-        .def("weigh", [](const HeldRows &rows, Matrix by_bucket, Matrix by_label, Out<double> scores) {
-            require(scores.size() == rows.labels.size(), "`scores` needs a place for every candidate");
-            const Weighing x = rows.view(by_bucket, by_label);
-            nb::gil_scoped_release release;
-            x.weigh(by_bucket.data(), by_label.data(), scores.data());
-        })
+        .def("__init__",
+             [](HeldRows *made, In<int64_t> positions, In<int32_t> labels, Rates rates, Buckets buckets) {
+                 HeldRows rows{positions, labels, rates, buckets};
+                 rows.check();
+                 new (made) HeldRows(rows);
+             })
+        .def("weigh",
+             [](const HeldRows &rows, Matrix by_bucket, Matrix by_label, Out<double> scores) {
+                 require(scores.size() == rows.labels.size(), "`scores` needs a place for every candidate");
+                 const Weighing x = rows.view(by_bucket, by_label);
+                 nb::gil_scoped_release release;
+                 x.weigh(by_bucket.data(), by_label.data(), scores.data());
+             })
         .def("unweigh", [](const HeldRows &rows, In<double> surplus, OutMatrix by_bucket, OutMatrix by_label) {
             require(surplus.size() == rows.labels.size(), "a surplus is needed for every candidate");
             const Weighing x = rows.view(by_bucket, by_label);
@@ -375,7 +393,8 @@ void bind_packing(nb::module_ &m) {
             const size_t end = std::min(keys.size(), begin + block);
             std::fill(keys.data() + begin, keys.data() + end, 0);
             for (size_t k = 0; k < columns.size(); ++k)
-                for (size_t i = begin; i < end; ++i) keys.data()[i] = (keys.data()[i] << bits[k]) | columns[k].data()[i];
+                for (size_t i = begin; i < end; ++i)
+                    keys.data()[i] = (keys.data()[i] << bits[k]) | columns[k].data()[i];
         }
     });
     m.def("unpack", [](In<int64_t> keys, const std::vector<int32_t> &bits, OutIds ids) {
@@ -396,5 +415,5 @@ void bind_rates(nb::module_ &m) {
     bind_tables(m);
     bind_what_is_looked_at(m);
     bind_rates_of_contexts(m);
-    bind_rows(m);
+    bind_weighing(m);
 }

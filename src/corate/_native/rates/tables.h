@@ -247,7 +247,8 @@ class Tables {
             const Row *mine = old < 0 ? nullptr : rows(old), *last = old < 0 ? nullptr : mine + value(old).n_rows;
             changes.store.begin(key);
             for (int64_t q = r; q < end || mine < last;) {
-                const int32_t ours = mine < last ? mine->label : INT32_MAX, theirs = q < end ? more.label(q) : INT32_MAX;
+                const int32_t ours = mine < last ? mine->label : INT32_MAX,
+                              theirs = q < end ? more.label(q) : INT32_MAX;
                 const int64_t n = (ours <= theirs ? mine->count : 0) + (theirs <= ours ? more.counts[q] : 0);
                 if (n != 0) changes.store.push(std::min(ours, theirs), n);
                 mine += ours <= theirs;

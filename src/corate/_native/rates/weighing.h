@@ -19,8 +19,7 @@ struct Weighing {
     void weigh(const double *by_bucket, const double *by_label, double *scores) const {
         std::vector<double> here(n_contexts);
         for (int64_t i = 0; i < n_positions; ++i) {
-            for (int64_t j = 0; j < n_contexts; ++j)
-                here[j] = by_bucket[buckets[i * n_contexts + j] * n_contexts + j];
+            for (int64_t j = 0; j < n_contexts; ++j) here[j] = by_bucket[buckets[i * n_contexts + j] * n_contexts + j];
             for (int64_t c = positions[i]; c < positions[i + 1]; ++c) {
                 const float *rate = rates + c * n_contexts;
                 const double *own = by_label + labels[c] * n_contexts;
@@ -46,8 +45,7 @@ struct Weighing {
                     here[j] += g;
                 }
             }
-            for (int64_t j = 0; j < n_contexts; ++j)
-                by_bucket[buckets[i * n_contexts + j] * n_contexts + j] += here[j];
+            for (int64_t j = 0; j < n_contexts; ++j) by_bucket[buckets[i * n_contexts + j] * n_contexts + j] += here[j];
         }
     }
 };

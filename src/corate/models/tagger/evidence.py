@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from corate._native import kernels, native
+from corate._native import Mirrored, kernels, native
 from corate.arrays import Float, Ids, Int, Mask, offsets_of, owners
 from corate.lattice.lattice import Lattice, end_candidates
 from corate.lattice.triple_blocks import edge_ends, triple_ends, triple_offsets
@@ -29,7 +29,7 @@ from corate.text.corpus import Corpus
 
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(Mirrored):
     """Candidates of some positions, with the rates of some contexts."""
 
     positions: Int
@@ -41,7 +41,7 @@ class Rows:
         """scores += Σⱼ (λ_{b,j} + δ_{y,j}) log CR(y; fⱼ | …)."""
         if native():
             weights = np.ascontiguousarray(by_bucket), np.ascontiguousarray(by_label)
-            self._native.weigh(*weights, scores)
+            self.native.weigh(*weights, scores)
             return
         here = by_bucket[self.buckets, np.arange(self.rates.shape[1])]
         here = np.repeat(here, np.diff(self.positions), axis=0)
@@ -57,7 +57,7 @@ class Rows:
     def unweigh(self, surplus: Float, by_bucket: Float, by_label: Float) -> None:
         """Adds the gradient of surplus · scores in λ and in δ; an only candidate has no surplus."""
         if native():
-            self._native.unweigh(surplus, by_bucket, by_label)
+            self.native.unweigh(surplus, by_bucket, by_label)
             return
         width = np.diff(self.positions)
         weighted = np.where(np.repeat(width == 1, width), 0.0, surplus)[:, None] * self.rates
@@ -71,12 +71,8 @@ class Rows:
         return Rows(offsets_of(width), self.labels[kept], self.rates[kept], self.buckets)
 
     @cached_property
-    def _native(self) -> kernels.Rows:
+    def native(self) -> kernels.Rows:
         return kernels.Rows(self.positions, self.labels, self.rates, self.buckets)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """For copies: what can be made anew is left out."""
-        return {name: value for name, value in self.__dict__.items() if name != "_native"}
 
 
 class Kinds(Protocol):
@@ -223,7 +219,5 @@ def _triple_rates(of_labels: LabelRates, x: Lattice, n_threads: int) -> Float:
     """log CR(y; y″ | y′) of every triple of candidates."""
     assert x.triples is not None
     if native():
-        found = np.empty(int(x.triples[-1]))
-        of_labels.triple.native(x.sentences, x.positions, x.labels, x.triples, found, n_threads)
-        return found
+        return of_labels.triple.native(x.native, n_threads)
     return of_labels.triple.rates(*(x.labels[end] for end in triple_ends(x, x.triples)))
