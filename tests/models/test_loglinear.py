@@ -100,7 +100,7 @@ def test_expectations_are_the_gradient_of_log_z(n_labels: int) -> None:
 
 
 def with_last(array: np.ndarray, value: int) -> np.ndarray:
-    changed = array.copy()
+    changed: np.ndarray = array.copy()
     changed[-1] = value
     return changed
 

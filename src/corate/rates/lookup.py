@@ -9,24 +9,20 @@ the old one, so that whoever reads the old one may go on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from corate._native import kernels
 from corate.arrays import Ids, Int, pack, starts_of_runs
-from corate.contexts.template import Atom
-from corate.contexts.values import OUTSIDE, column_of
-from corate.contexts.view_ids import WORD, ColumnIds, VocabularyIds
+from corate.contexts.values import OUTSIDE, Encoder, column_of
 from corate.counts.counts import Counts
 from corate.counts.names import LABEL, fields, table_of, vocabulary_of
 from corate.counts.table import Table
 from corate.errors import InputError
 from corate.rates.groups import Group, Groups
 from corate.text.corpus import Corpus
-
-MOST_COLUMNS = 8  # that are kept in mind, with the ids of their values
 
 
 class TokenArrays(NamedTuple):
@@ -40,26 +36,10 @@ class TokenArrays(NamedTuple):
 
 
 class TokenIds:
-    """Ids of the views of tokens, in the vocabularies of the counts."""
+    """The tokens of sentences as groups of contexts look at them, under the ids of an encoder."""
 
-    def __init__(self, vocabularies: Mapping[str, VocabularyIds]) -> None:
-        self.vocabularies = vocabularies
-        self._last: dict[tuple[str, int], ColumnIds] = {}  # columns looked at last: groups ask for the same
-        self._known: dict[str, Ids] = {}  # ids of views of known words
-
-    def _ids(self, atom: Atom, values: Sequence[str]) -> Ids:
-        key = atom.column, id(values)  # which lives as long as the entry
-        found = self._last.get(key)
-        if found is None:
-            if len(self._last) >= MOST_COLUMNS:
-                self._last.clear()
-            words = self.vocabularies.get(WORD.source) if atom.column == WORD.column else None
-            found = self._last[key] = ColumnIds(values, words, self._known)
-        return found(atom, self.vocabularies[atom.source])
-
-    def of_words(self, words: Sequence[str]) -> Ids:
-        """The id of each word, −1 where training never saw it."""
-        return self._ids(WORD, words)
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
 
     def arrays(self, group: Group, corpus: Corpus) -> TokenArrays:
         columns = {atom.column: column_of(corpus, atom) for atom in group.views}
@@ -77,12 +57,12 @@ class TokenIds:
         ids = []
         for atom in group.views:
             found = columns[atom.column]
-            ids.append(np.full(1, -1, np.int32) if found is None else self._ids(atom, found.values))
+            ids.append(np.full(1, -1, np.int32) if found is None else self.encoder.ids(atom, found.values))
         return TokenArrays(
             np.cumsum([0, *map(len, ids)], dtype=np.int64),
             np.concatenate([np.empty(0, np.int32), *ids]),
             np.array([place[atom.column] for atom in group.views], np.int32),
-            np.array([self.vocabularies[atom.source].get(OUTSIDE) for atom in group.views], np.int32),
+            np.array([self.encoder.id_of(atom, OUTSIDE) for atom in group.views], np.int32),
             np.stack(codes) if codes else np.zeros((1, corpus.n_tokens), np.int32),
         )
 
@@ -104,26 +84,17 @@ class TokenIds:
         return found
 
 
-def vocabularies_of(counts: Counts) -> dict[str, VocabularyIds]:
-    return {source: VocabularyIds(values) for source, values in counts.vocabularies.items()}
-
-
 class Index:
-    """The vocabularies of counts, and tables of contexts under the ids of these, as the kernels read them."""
+    """An encoder, and tables of contexts under its ids, as the kernels read them."""
 
-    def __init__(
-        self,
-        groups: Groups,
-        vocabularies: Mapping[str, VocabularyIds],
-        tables: Mapping[Group, kernels.Tables],
-    ) -> None:
-        self.groups, self.tokens, self._tables = groups, TokenIds(vocabularies), tables
+    def __init__(self, groups: Groups, encoder: Encoder, tables: Mapping[Group, kernels.Tables]) -> None:
+        self.groups, self.tokens, self._tables = groups, TokenIds(encoder), tables
 
     @classmethod
     def of(cls, counts: Counts, groups: Groups) -> Index:
         n_labels = len(counts.labels)
         tables = {group: kernels.Tables(*_rows(group, counts, n_labels)) for group in groups.all}
-        return cls(groups, vocabularies_of(counts), tables)
+        return cls(groups, Encoder(counts.vocabularies), tables)
 
     def __getitem__(self, group: Group) -> kernels.Tables:
         return self._tables[group]
@@ -138,16 +109,14 @@ class Index:
 
         New values get ids behind the others'. None where those do not fit the keys any more.
         """
-        added = {s: self.tokens.vocabularies[s].plus(values) for s, values in changed.vocabularies.items()}
-        if any(len(vocabulary) > 1 << self.groups.bits[s] for s, (vocabulary, _) in added.items()):
+        encoder, ids = self.tokens.encoder.plus(changed.vocabularies)
+        if any(len(encoder.lookup(source)) > 1 << self.groups.bits[source] for source in ids):
             return None
-        ids = {source: found for source, (_, found) in added.items()}
-        n_labels = len(self.tokens.vocabularies[LABEL])
+        n_labels = len(encoder.lookup(LABEL))
         tables = {
             group: self[group].plus(*_rows(group, changed, n_labels, ids, sign)) for group in self.groups.all
         }
-        vocabularies = {**self.tokens.vocabularies, **{s: vocabulary for s, (vocabulary, _) in added.items()}}
-        return Index(self.groups, vocabularies, tables)
+        return Index(self.groups, encoder, tables)
 
 
 def _rows(

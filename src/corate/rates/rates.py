@@ -15,11 +15,12 @@ import numpy.typing as npt
 from corate._native import kernels, native
 from corate.arrays import Float, Ids, Int
 from corate.contexts.template import Context
+from corate.contexts.values import Encoder
 from corate.counts.counts import Counts
 from corate.counts.names import table_of
 from corate.rates import reference
 from corate.rates.groups import Group, Groups
-from corate.rates.lookup import ContextTables, Index, TokenIds, vocabularies_of
+from corate.rates.lookup import ContextTables, Index, TokenIds
 from corate.rates.smoothed import SMOOTHING, LabelRates, Smoothing
 from corate.text.corpus import Corpus
 
@@ -97,7 +98,7 @@ class Rates:
     @cached_property
     def _tokens(self) -> TokenIds:
         """For NumPy, which looks at the counts themselves."""
-        return TokenIds(vocabularies_of(self.counts))
+        return TokenIds(Encoder(self.counts.vocabularies))
 
     @property
     def tokens(self) -> TokenIds:

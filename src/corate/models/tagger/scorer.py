@@ -120,7 +120,7 @@ class Scorer:
         self._known: KnownWords | None = None
         of_words_alone = {atom.column for atom in rates.groups.alone.views} == {WORD.column}
         if of_words_alone and WORD.source in rates.counts.vocabularies:
-            n_words = len(rates.tokens.vocabularies[WORD.source])
+            n_words = len(rates.tokens.encoder.lookup(WORD.source))
             self._known = KnownWords(n_words, len(rates.groups.given))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -154,7 +154,7 @@ class Scorer:
             chosen, kind_of = kinds_of_tokens(self.rates, corpus)
             return self._rank(chosen, n_threads), kind_of
         words = corpus.words
-        ids = self.rates.tokens.of_words(words.values)
+        ids = self.rates.tokens.encoder.ids(WORD, words.values)
         known, unknown = np.flatnonzero(ids >= 0), np.flatnonzero(ids < 0)
         if len(missing := known[self._known.is_missing(ids[known])]):
             new = self._rank(_alone([words.values[k] for k in missing.tolist()], corpus), n_threads)
