@@ -2,7 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
-SOURCES := pyproject.toml CMakeLists.txt $(shell find src -type d -not -name __pycache__) $(shell find src -name "*.cpp" -o -name "*.h")
+CXX_SOURCES := $(shell find src tests -name "*.cpp" -o -name "*.h")
+SOURCES := pyproject.toml CMakeLists.txt $(shell find src -type d -not -name __pycache__) $(filter src/%,$(CXX_SOURCES))
 
 .PHONY: help demo test test-long lint bench experiments report clean
 
@@ -10,7 +11,7 @@ help:
 	@echo "make demo          train on the bundled sample, tag and explain a sentence"
 	@echo "make test          every check: lint, types, import contract, tests"
 	@echo "make test-long     try to destroy model files: 200 kills, 100,000 mutations and more, half an hour"
-	@echo "make lint          ruff, mypy --strict, import-linter"
+	@echo "make lint          ruff, clang-format, mypy --strict, import-linter"
 	@echo "make bench         corate and its peers in one run, half an hour; rewrites docs/benchmark.md and .svg (DATA=$(DATA))"
 	@echo "make report        all experiments as one page, build/report/report.html (DATA=$(DATA); REPORT=--quick for a short run)"
 	@echo "make experiments   the papers' tables, published beside ours (DATA=$(DATA))"
@@ -36,6 +37,7 @@ demo: .venv/demo
 lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

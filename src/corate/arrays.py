@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
+from math import isqrt
 from typing import cast
 
 import numpy as np
@@ -21,7 +22,7 @@ Ids = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
 
 KEY_BITS = 63  # of a packed key: all but the sign
-MOST_LABELS = 46_340  # pairs of labels fit into 31 bits
+MOST_LABELS = isqrt(2**31 - 1)  # the number of a pair of labels fits into an id
 
 
 def ragged_arange(starts: Int, lengths: Int) -> Int:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import gc
 import math
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 
 from brute_force import lattices, log_z, sequences
-from corate import _native
+from corate import InputError, _native
 from corate._native import HAS_KERNELS, kernels
 from corate.arrays import ragged_arange
 from corate.lattice import decode
@@ -171,7 +174,39 @@ def test_kernels_refuse_arrays_that_do_not_fit(change: dict[str, np.ndarray], me
 
 def test_wrong_dtype_is_refused() -> None:
     with pytest.raises(TypeError):
-        kernels.viterbi(*([np.zeros(2, np.float32)] * 9), 1)  # type: ignore[arg-type, call-arg]
+        kernels.Lattice(*([np.zeros(2, np.float32)] * 7))  # type: ignore[arg-type]
+
+
+def test_what_the_kernels_read_is_made_once_and_never_stale() -> None:
+    x = random_lattice(20, 5, 6)
+    best, made = decode.viterbi(x), x.native
+    decode.marginals(x)
+    assert x.native is made
+    other = replace(x, scores=-x.scores)
+    assert not np.array_equal(decode.viterbi(other).candidates, best.candidates)
+    for copied in (copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+        assert "native" not in vars(copied)
+        assert np.array_equal(decode.viterbi(copied).candidates, best.candidates)
+
+
+def test_kernels_hold_on_to_arrays() -> None:
+    x = random_lattice(20, 5, 6)
+    best, made = decode.viterbi(x), copy.deepcopy(x).native  # whose arrays nobody else has
+    gc.collect()
+    others = [np.full(k, 99, np.int64) for k in range(200)]
+    assert np.array_equal(kernels.viterbi(made, 1)[0], best.candidates)
+    assert len(others) == 200
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_n_may_be_an_integer_of_numpy(kernel: str) -> None:
+    x = random_lattice(3, 4, 5)
+    for n in (np.int64(2), np.int32(2), np.uint8(2)):
+        found = by(kernel, decode.nbest, x, n)
+        assert np.array_equal(found.candidates, decode.nbest(x, 2).candidates)
+    for wrong in (np.int64(0), np.float64(2), np.int64(decode.MOST_PATHS + 1)):
+        with pytest.raises(InputError, match="ask for 1 to"):
+            by(kernel, decode.nbest, x, wrong)
 
 
 def test_missing_kernels_warn_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -142,6 +142,22 @@ def chain(widths: list[int], scores: np.ndarray, edges: list[np.ndarray], triple
     return replace(x, triples=triple_offsets(x), triple_scores=triples)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"triples": np.array([0, 0, 0, 7])}, "triple offsets must run"),
+        ({"triples": np.array([0, 0, 0])}, "for every position"),
+        ({"triples": np.array([0, 0, 8, 8])}, "another size"),
+        ({"edges": np.array([0, 0, 4, 4]), "edge_scores": np.zeros(4)}, "needs its block"),
+    ],
+)
+def test_kernels_refuse_triples_that_do_not_fit(change: dict[str, np.ndarray], message: str) -> None:
+    x = replace(chain([2] * 3, np.zeros(6), [np.zeros((2, 2))] * 2, np.zeros(8)), **change)
+    for decoder in (decode.viterbi, decode.posteriors):
+        with pytest.raises(ValueError, match=message):
+            decoder(x)
+
+
 @pytest.mark.parametrize("size", [1.0, 300.0, 750.0, 1e5])
 def test_numbers_out_of_range_fall_back(size: float) -> None:
     """Plain products cannot hold this; the logarithms can, and are asked."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,6 +98,41 @@ def test_expectations_are_the_gradient_of_log_z(n_labels: int) -> None:
     steps = 1e-6 * np.eye(len(features))
     slopes = [(log_z(weights + step) - log_z(weights - step)) / 2e-6 for step in steps]
     assert expectations(features, chains, weights)[1] == pytest.approx(slopes, abs=1e-7)
+
+
+def with_last(array: Any, value: int) -> Any:
+    changed = array.copy()
+    changed[-1] = value
+    return changed
+
+
+def test_kernels_refuse_what_does_not_fit() -> None:
+    features, chains, _ = problem(5, 3)
+    weights = np.zeros(len(features))
+    groups = np.zeros(chains.n_positions, np.int32)
+    some, none = np.ones((1, 3), np.uint8), np.ones((0, 3), np.uint8)
+    states = chains.states
+    wrong = [
+        (replace(features, state_labels=with_last(features.state_labels, 3)), chains, "label is out of"),
+        (replace(features, state_offsets=with_last(features.state_offsets, 1)), chains, "feature offsets"),
+        (replace(features, left=features.left[::-1].copy()), chains, "transitions must be sorted"),
+        (replace(features, pair_left=features.pair_left[1:]), chains, "feature offsets must run"),
+        (replace(features, pair_right=features.pair_right[1:]), chains, "two labels"),
+        (replace(features, n_labels=1 << 20), chains, "too many labels"),
+        (replace(features, state_offsets=features.state_offsets[-1:] * 0, state_labels=features.left[:0]),
+         chains, "attribute is out of range"),
+        (features, replace(chains, offsets=with_last(chains.offsets, 99)), "chain offsets"),
+        (features, replace(chains, states=replace(states, ids=with_last(states.ids, -1))), "an attribute"),
+        (features, chains.counting(chains.times[1:]), "for every chain"),
+        (features, replace(chains, groups=groups[1:], allowed=some), "for every position"),
+        (features, replace(chains, groups=groups, allowed=none), "group is out of range"),
+        (features, replace(chains, groups=groups, allowed=some[:, 1:].copy()), "every label"),
+    ]  # fmt: skip
+    for their_features, their_chains, message in wrong:
+        with pytest.raises(ValueError, match=message):
+            expectations(their_features, their_chains, np.zeros(len(their_features)))
+    with pytest.raises(ValueError, match="weight is needed"):
+        expectations(features, chains, weights[1:])
 
 
 def test_labels_that_are_not_allowed_have_no_part() -> None:

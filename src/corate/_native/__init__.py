@@ -22,7 +22,7 @@ except ImportError:  # the pure-Python wheel
 CHOICES = ("native", "numpy")
 _chosen = ContextVar("kernel", default="native")
 
-__all__ = ["HAS_KERNELS", "kernels", "native", "using"]
+__all__ = ["HAS_KERNELS", "Mirrored", "kernels", "native", "using"]
 
 
 def native() -> bool:
@@ -44,6 +44,15 @@ def using(kernel: str) -> Iterator[None]:
         yield
     finally:
         _chosen.reset(before)
+
+
+class Mirrored:
+    """What the kernels have an object of, in a cached property `native`: checked once, when it is made.
+
+    Copies and pickles leave it behind and make their own."""
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if not name.startswith("native")}
 
 
 @cache

@@ -1,14 +1,53 @@
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+Bool = npt.NDArray[np.bool_]
 I8 = npt.NDArray[np.int8]
+U8 = npt.NDArray[np.uint8]
 I32 = npt.NDArray[np.int32]
 U32 = npt.NDArray[np.uint32]
 I64 = npt.NDArray[np.int64]
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
+
+# text/
+
+class Vocabulary:
+    def __init__(self, text: U32, first: I64, /) -> None: ...
+    def __len__(self) -> int: ...
+    def add(self, text: U32, first: I64, /) -> I32: ...
+
+class Cells:
+    def __init__(self, n_columns: int, separator: int, /) -> None: ...
+    def __len__(self) -> int: ...
+    def read(self, text: U32, forbidden: U32, /) -> bool: ...
+    def column(self, k: int, /) -> tuple[list[str], I32]: ...
+    def offsets(self, /) -> I64: ...
+
+def number_strings(parts: list[Sequence[Any]], n: int, /) -> tuple[list[str], I32] | None: ...
+def strings_of(values: tuple[str, ...], codes: I32, offsets: I64, /) -> list[list[str]]: ...
+
+# contexts/
+
+class View:
+    def __init__(self, name: str, length: int, head: int, /) -> None: ...
+
+class Spelling:
+    def __init__(self, text: U32, lower: U32, kinds: U32, first: I64, /) -> None: ...
+
+def view_ids(values: Vocabulary, words: Spelling, view: View, /) -> I32: ...
+def distinct_views(words: Spelling, view: View, /) -> tuple[list[str], I32]: ...
+
+# counts/
+
+def check_rows(table: I32, /) -> tuple[bool, list[int]]: ...
+def find_rows(table: I32, sought: I32, /) -> tuple[I64, Bool]: ...
+def insert_rows(table: I32, n: I64, rows: I32, n_of_rows: I64, places: I64, /) -> tuple[I32, I64]: ...
+
+# rates/
 
 class Tables:
     def __init__(self, ids: list[I32], counts: list[I64], bits: list[list[int]], /) -> None: ...
@@ -98,6 +137,27 @@ class Rows:
     def weigh(self, by_bucket: F64, by_label: F64, scores: F64, /) -> None: ...
     def unweigh(self, surplus: F64, by_bucket: F64, by_label: F64, /) -> None: ...
 
+def pack(columns: list[I32], bits: list[int], keys: I64, /) -> None: ...
+def unpack(keys: I64, bits: list[int], ids: I32, /) -> None: ...
+
+# lattice/
+
+class Lattice:
+    def __init__(
+        self,
+        sentences: I64,
+        positions: I64,
+        labels: I32,
+        scores: F64,
+        pair: F64,
+        edges: I64,
+        edge_scores: F64,
+        /,
+    ) -> None: ...
+
+class Triples:
+    def __init__(self, lattice: Lattice, first: I64, scores: F64, /) -> None: ...
+
 class TripleRates:
     def __init__(
         self,
@@ -109,143 +169,47 @@ class TripleRates:
         row_rates: F64,
         /,
     ) -> None: ...
-    def __call__(
-        self, sentences: I64, positions: I64, labels: I32, triples: I64, out: F64, n_threads: int, /
+    def __call__(self, lattice: Lattice, n_threads: int, /) -> F64: ...
+
+def viterbi(lattice: Lattice, n_threads: int, /) -> tuple[I64, F64]: ...
+def marginals(lattice: Lattice, n_threads: int, /) -> tuple[F64, F64]: ...
+def sequence_scores(lattice: Lattice, wanted: I32, n_threads: int, /) -> F64: ...
+def nbest(lattice: Lattice, n: int, n_threads: int, /) -> tuple[I64, F64]: ...
+def max_marginals(lattice: Lattice, n_threads: int, /) -> F64: ...
+def edge_blocks(lattice: Lattice, /) -> tuple[I64, F64]: ...
+def viterbi2(triples: Triples, n_threads: int, /) -> tuple[I64, F64]: ...
+def posteriors2(triples: Triples, n_threads: int, /) -> tuple[F64, F64, F64, F64] | None: ...
+
+# models/
+
+class Features:
+    def __init__(
+        self,
+        n_labels: int,
+        state_first: I64,
+        state_labels: I32,
+        left: I32,
+        right: I32,
+        pair_first: I64,
+        pair_left: I32,
+        pair_right: I32,
+        /,
     ) -> None: ...
 
-class Cells:
-    def __init__(self, n_columns: int, separator: int, /) -> None: ...
-    def read(self, text: U32, forbidden: U32, /) -> bool: ...
-    def column(self, k: int, codes: I32, /) -> bytes: ...
-    def offsets(self, offsets: I64, /) -> None: ...
-    @property
-    def size(self) -> tuple[int, int]: ...  # tokens, sentences
-
-class Vocabulary:
-    def __init__(self, text: U32, first: I64, /) -> None: ...
-    def __len__(self) -> int: ...
-    def add(self, text: U32, first: I64, ids: I32, /) -> None: ...
-    def ids(
-        self, text: U32, lower: U32, kinds: U32, first: I64, view: int, length: int, ids: I32, /
+class Chains:
+    def __init__(
+        self,
+        sentences: I64,
+        first: I64,
+        attributes: I32,
+        pair_first: I64,
+        pair_attributes: I32,
+        times: F64,
+        groups: I32,
+        allowed: U8,
+        /,
     ) -> None: ...
 
-def distinct_views(
-    text: U32, lower: U32, kinds: U32, first: I64, view: int, length: int, ids: I32, /
-) -> bytes: ...
-def number_strings(parts: list[Any], codes: I32, /) -> list[str] | None: ...
-def strings_of(values: tuple[str, ...], codes: I32, offsets: I64, /) -> list[list[str]]: ...
-def check_rows(table: I32, highest: I32, /) -> bool: ...
-def find_rows(table: I32, sought: I32, places: I64, found: npt.NDArray[np.uint8], /) -> None: ...
-def insert_rows(
-    table: I32, n: I64, rows: I32, n_of_rows: I64, places: I64, made: I32, n_made: I64, /
-) -> None: ...
-def pack(columns: list[I32], bits: list[int], keys: I64, /) -> None: ...
-def unpack(keys: I64, bits: list[int], ids: I32, /) -> None: ...
-def chain_expectations(*arrays: Any) -> None: ...  # see bind_chains.cpp
-def max_marginals(
-    sentences: I64,
-    positions: I64,
-    labels: I32,
-    scores: F64,
-    pair: F64,
-    edges: I64,
-    edge_scores: F64,
-    margins: F64,
-    n_threads: int,
-    /,
-) -> None: ...
-def edge_blocks(
-    sentences: I64,
-    positions: I64,
-    labels: I32,
-    pair: F64,
-    edges: I64,
-    edge_scores: F64,
-    /,
-) -> None: ...
-def viterbi2(
-    sentences: I64,
-    positions: I64,
-    labels: I32,
-    scores: F64,
-    pair: F64,
-    edges: I64,
-    edge_scores: F64,
-    first: I64,
-    triple_scores: F64,
-    path: I64,
-    best: F64,
-    n_threads: int,
-    /,
-) -> None: ...
-def posteriors2(
-    sentences: I64,
-    positions: I64,
-    labels: I32,
-    scores: F64,
-    pair: F64,
-    edges: I64,
-    edge_scores: F64,
-    first: I64,
-    triple_scores: F64,
-    marginals: F64,
-    pairs: F64,
-    thirds: F64,
-    log_z: F64,
-    failed: I8,
-    n_threads: int,
-    /,
-) -> None: ...
-def viterbi(
-    sentences: I64,
-    positions: I64,
-    labels: I32,
-    scores: F64,
-    pair: F64,
-    edges: I64,
-    edge_scores: F64,
-    path: I64,
-    best: F64,
-    n_threads: int,
-    /,
-) -> None: ...
-def marginals(
-    sentences: I64,
-    positions: I64,
-    labels: I32,
-    scores: F64,
-    pair: F64,
-    edges: I64,
-    edge_scores: F64,
-    marginals: F64,
-    log_z: F64,
-    n_threads: int,
-    /,
-) -> None: ...
-def sequence_scores(
-    sentences: I64,
-    positions: I64,
-    labels: I32,
-    scores: F64,
-    pair: F64,
-    edges: I64,
-    edge_scores: F64,
-    wanted: I32,
-    score: F64,
-    n_threads: int,
-    /,
-) -> None: ...
-def nbest(
-    sentences: I64,
-    positions: I64,
-    labels: I32,
-    scores: F64,
-    pair: F64,
-    edges: I64,
-    edge_scores: F64,
-    paths: I64,
-    best: F64,
-    n: int,
-    n_threads: int,
-    /,
-) -> None: ...
+def chain_expectations(
+    features: Features, chains: Chains, weights: F64, n_threads: int, /
+) -> tuple[F64, F64]: ...

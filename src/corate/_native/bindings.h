@@ -1,89 +1,81 @@
-// What the doors share: shapes of arrays, checks, threads.
+// What the doors share: arrays that come in and go out, and checks. Objects are checked when they are made.
 #pragma once
 
-#include <atomic>
-#include <exception>
-#include <mutex>
-#include <system_error>
-#include <thread>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include "lattice.h"
+#include "lattice/lattice.h"
+#include "threads.h"
 
 namespace nb = nanobind;
 using namespace corate;
 
 template <class T> using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T> using Out = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> using InMatrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using OutMatrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-constexpr int64_t kMostPaths = 1'000'000; // also keeps n × positions far from overflow
+using Matrix = InMatrix<double>;
+using Chars = In<uint32_t>; // code points
 
 inline void require(bool holds, const char *message) {
     if (!holds) throw std::invalid_argument(message);
 }
 
-inline Lattice view(In<int64_t> sentences, In<int64_t> positions, In<int32_t> labels, In<double> scores,
-                    Matrix pair, In<int64_t> edges, In<double> edge_scores) {
-    require(sentences.size() > 0 && positions.size() > 0, "offsets need at least one entry");
-    require(labels.size() == scores.size(), "as many labels as scores are needed");
-    require(edges.size() == positions.size(), "as many edge offsets as position offsets are needed");
-    require(pair.shape(0) == pair.shape(1), "the pair scores must be a square matrix");
-    Lattice x{sentences.data(),
-              positions.data(),
-              labels.data(),
-              scores.data(),
-              pair.data(),
-              edges.data(),
-              edge_scores.data(),
-              int64_t(sentences.size()) - 1,
-              int64_t(positions.size()) - 1,
-              int64_t(labels.size()),
-              int64_t(pair.shape(0)),
-              int64_t(edge_scores.size())};
-    x.check();
-    return x;
+inline void require_offsets(In<int64_t> offsets, int64_t last, const char *message) {
+    require(offsets.size() > 0 && offsets.data()[0] == 0 && offsets.data()[offsets.size() - 1] == last, message);
+    for (size_t k = 1; k < offsets.size(); ++k) require(offsets.data()[k - 1] <= offsets.data()[k], message);
 }
 
-// Each thread takes the next block of sentences. A sentence's result depends on the sentence alone.
-template <class Make, class Run> void for_each_sentence(int64_t n, int n_threads, Make make, Run run) {
-    constexpr int64_t block = 16;
-    std::atomic<int64_t> next{0};
-    std::exception_ptr error;
-    std::mutex guard;
-    auto work = [&] {
-        try {
-            auto kernel = make();
-            for (int64_t begin; (begin = next.fetch_add(block)) < n;)
-                for (int64_t s = begin; s < std::min(n, begin + block); ++s) run(kernel, s);
-        } catch (...) {
-            std::lock_guard lock(guard);
-            error = std::current_exception();
-        }
-    };
-    std::vector<std::thread> threads;
-    try {
-        for (int64_t t = 1; t < std::min<int64_t>(n_threads, (n + block - 1) / block); ++t)
-            threads.emplace_back(work);
-    } catch (const std::system_error &) {
-        // No more threads to be had: those that there are do the work.
+// The ids are 0 … n − 1.
+inline void require_ids(In<int32_t> ids, int64_t n, const char *message) {
+    for (size_t k = 0; k < ids.size(); ++k) require(ids.data()[k] >= 0 && ids.data()[k] < n, message);
+}
+
+// The number of a pair of labels, y · n + y′, is to fit into an id.
+inline void require_pairs(int64_t n_labels) {
+    require(n_labels >= 0 && n_labels <= INT32_MAX && n_labels * n_labels <= INT32_MAX, "there are too many labels");
+}
+
+// The arrays that an object points into: they live as long as it does.
+class Kept {
+  public:
+    template <class... Arrays> explicit Kept(const Arrays &...arrays) : arrays_{nb::ndarray<>(arrays.handle())...} {}
+
+  private:
+    std::vector<nb::ndarray<>> arrays_;
+};
+
+// A fresh array of NumPy's, for a kernel to fill. (NumPy asks for large pages, which `new` does not.)
+template <class T> using Array = nb::ndarray<nb::numpy, T, nb::c_contig>;
+
+template <class T, class Shape> Array<T> fresh(const Shape &shape) {
+    static std::pair<nb::object, nb::object> *numpy = nullptr; // for ever: it cannot be let go after Python's end
+    if (!numpy) { // made while the GIL is held; a guard of C++ could be waited for by who holds the GIL
+        const nb::module_ m = nb::module_::import_("numpy");
+        const char kind = std::is_floating_point_v<T> ? 'f' : std::is_same_v<T, bool> ? 'b' : 'i';
+        const std::string name = kind + std::to_string(sizeof(T));
+        numpy = new std::pair<nb::object, nb::object>(m.attr("empty"), m.attr("dtype")(name.c_str()));
     }
-    work();
-    for (auto &thread : threads) thread.join();
-    if (error) std::rethrow_exception(error);
+    return nb::cast<Array<T>>(numpy->first(shape, numpy->second));
 }
-
-template <class Kernel, class Run> void for_each_sentence(int64_t n, int n_threads, Run run) {
-    for_each_sentence(n, n_threads, [] { return Kernel(); }, run);
+template <class T> Array<T> fresh(int64_t n, int64_t m) { return fresh<T>(nb::make_tuple(n, m)); }
+template <class T> Array<T> fresh(const std::vector<T> &values) {
+    Array<T> made = fresh<T>(int64_t(values.size()));
+    std::copy(values.begin(), values.end(), made.data());
+    return made;
 }
 
 void bind_chains(nb::module_ &m);
-void bind_counts(nb::module_ &m);
+void bind_decode(nb::module_ &m);
 void bind_rates(nb::module_ &m);
+void bind_counts(nb::module_ &m);
 void bind_second_order(nb::module_ &m);
 void bind_strings(nb::module_ &m);
 void bind_views(nb::module_ &m);
+void bind_cells(nb::module_ &m);

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import repeat
 from typing import Any
 
@@ -19,19 +19,15 @@ import numpy.typing as npt
 from corate._native import kernels, native
 from corate.arrays import Ids
 from corate.contexts.template import Atom
-from corate.contexts.views import AFFIX, SHAPE_LENGTH, Views, kind
+from corate.contexts.views import AFFIX, HEAD_LENGTH, SHAPE_LENGTH, Views, kind
 from corate.text.corpus import letters_of
-
-SpelledWords = tuple[
-    npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.int64]
-]
 
 WORD = Atom("word")
 UNMET = -2  # the id of a known word's view that was not looked up yet
 MARK = "\0"  # stands between words
 # Σ becomes σ or ς, and İ two characters; every other letter has one lower case of its own.
 UNUSUAL = (MARK, "Σ", "İ")
-NATIVE = {"word": 0, "lower": 1, "prefix": 2, "suffix": 3, "tail": 4, "shape": 5}  # as in views.h
+NATIVE = ("word", "lower", "shape")  # views that the kernels know, besides prefixes, suffixes and tails
 
 
 KINDS = np.zeros(sys.maxunicode + 1, np.uint32)  # of the letters that were met; MARK counts as one
@@ -66,14 +62,12 @@ class StringIds:
         """The number of each value, −1 where it has none."""
         if native():
             letters, starts = _end_to_end(values)
-            return self.view_ids((letters, letters, letters, starts), (NATIVE["word"], 0))
+            return self.view_ids(kernels.Spelling(letters, letters, letters, starts), _native_view("word"))
         return np.fromiter(map(self.index.get, values, repeat(-1)), np.int32, len(values))
 
-    def view_ids(self, words: SpelledWords, code: tuple[int, int]) -> Ids:
+    def view_ids(self, words: kernels.Spelling, view: kernels.View) -> Ids:
         """The number of each word's view; for the kernels alone."""
-        ids = np.empty(len(words[-1]) - 1, np.int32)
-        self.native.ids(*words, *code, ids)
-        return ids
+        return kernels.view_ids(self.native, words, view)
 
     def __getstate__(self) -> dict[str, Any]:
         """For copies: what can be made anew is left out."""
@@ -97,9 +91,9 @@ class VocabularyIds:
         """The id of each value, −1 where it has none."""
         return self._joined(lambda strings: strings.ids(values))
 
-    def view_ids(self, words: SpelledWords, code: tuple[int, int]) -> Ids:
+    def view_ids(self, words: kernels.Spelling, view: kernels.View) -> Ids:
         """The id of each word's view; for the kernels alone."""
-        return self._joined(lambda strings: strings.view_ids(words, code))
+        return self._joined(lambda strings: strings.view_ids(words, view))
 
     def _joined(self, ids_in: Callable[[StringIds], Ids]) -> Ids:
         ids = ids_in(self._first)
@@ -130,30 +124,26 @@ class WordViews:
 
     def ids(self, name: str, vocabulary: VocabularyIds) -> Ids:
         """The id of each word's view, −1 where the vocabulary does not have it."""
-        code = _code(name)
-        if not native() or code is None or self._spelling is None:
+        if not native() or not _is_native(name) or self._spelling is None:
             return vocabulary.ids(self._views(name))
-        return vocabulary.view_ids(self._spelling, code)
+        return vocabulary.view_ids(self._spelling, _native_view(name))
 
     def distinct(self, name: str) -> tuple[list[str], Ids]:
         """The different values of a view, sorted, and which one each word has."""
-        code, spelling = _code(name), self._spelling if native() else None
-        if code is None or spelling is None or not len(self.words):
-            values = self._views(name)
-            vocabulary = sorted({*values})
-            index = StringIds(vocabulary).index
-            return vocabulary, np.fromiter(map(index.__getitem__, values), np.int32, len(values))
-        ids = np.empty(len(self.words), np.int32)
-        text = kernels.distinct_views(*spelling, *code, ids)
-        return text.decode("utf-32-le", "surrogatepass").split(MARK), ids
+        if native() and _is_native(name) and self._spelling is not None:
+            return kernels.distinct_views(self._spelling, _native_view(name))
+        values = self._views(name)
+        vocabulary = sorted({*values})
+        index = StringIds(vocabulary).index
+        return vocabulary, np.fromiter(map(index.__getitem__, values), np.int32, len(values))
 
     @cached_property
-    def _spelling(self) -> SpelledWords | None:
+    def _spelling(self) -> kernels.Spelling | None:
         text = MARK.join(self.words)
         if text.count(MARK) >= max(1, len(self.words)) or any(letter in text for letter in UNUSUAL[1:]):
             return None
         letters, starts = _end_to_end(self.words)
-        return letters, letters_of(text.lower()), letter_kinds(letters), starts
+        return kernels.Spelling(letters, letters_of(text.lower()), letter_kinds(letters), starts)
 
 
 class ColumnIds:
@@ -192,12 +182,15 @@ class ColumnIds:
         return ids
 
 
-def _code(name: str) -> tuple[int, int] | None:
-    """What the kernels call a view, and its length; None for one that they do not know."""
+def _is_native(name: str) -> bool:
+    return name in NATIVE or AFFIX.fullmatch(name) is not None
+
+
+@cache
+def _native_view(name: str) -> kernels.View:
     affix = AFFIX.fullmatch(name)
-    if affix is not None:
-        return NATIVE[affix[1]], int(affix[2])
-    return (NATIVE[name], SHAPE_LENGTH) if name in NATIVE else None
+    kind, length = (name, SHAPE_LENGTH) if affix is None else (affix[1], int(affix[2]))
+    return kernels.View(kind, length, HEAD_LENGTH)
 
 
 def _end_to_end(words: Sequence[str]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:

@@ -14,6 +14,7 @@ ENDINGS = ("tion", "ing", "ogy", "ion", "ity", "ies", "ed", "ly", "s")
 
 
 SHAPE_LENGTH = 8  # longer shapes are as rare as words
+HEAD_LENGTH = 2  # of the shape that is behind a tail
 
 
 View = Callable[[str], str]
@@ -52,7 +53,7 @@ def shape(word: str) -> str:
 
 def tail(word: str, length: int) -> str:
     """The last letters in lower case, and the beginning of the shape: `Dutch`, 2 → `ch Xx`."""
-    return f"{word[-length:].lower()} {shape(word)[:2]}"
+    return f"{word[-length:].lower()} {shape(word)[:HEAD_LENGTH]}"
 
 
 VIEWS: dict[str, View] = {
@@ -109,4 +110,4 @@ class Views:
 
     @cached_property
     def _heads(self) -> list[str]:
-        return [each[:2] for each in self._shapes]
+        return [each[:HEAD_LENGTH] for each in self._shapes]

@@ -92,8 +92,7 @@ class Table:
 
         That is 0 where there are no rows, and −1 where there is a negative id."""
         if native() and self.ids.flags.c_contiguous:
-            highest = np.empty(self.ids.shape[1], np.int32)
-            return kernels.check_rows(self.ids, highest), highest.tolist()
+            return kernels.check_rows(self.ids)
         lowest, most = self.ids.min(axis=0, initial=0), self.ids.max(axis=0, initial=0)
         above, below = self.ids[:-1], self.ids[1:]
         differs = above != below
@@ -126,18 +125,13 @@ class Table:
         if not len(rows):
             return self
         if native():
-            n_rows = len(self.n) + len(n)
-            made = Table(np.empty((n_rows, self.ids.shape[1]), np.int32), np.empty(n_rows, np.int64))
-            kernels.insert_rows(self.ids, self.n, rows, n, places, made.ids, made.n)
-            return made
+            return Table(*kernels.insert_rows(self.ids, self.n, rows, n, places))
         return Table(np.insert(self.ids, places, rows, axis=0), np.insert(self.n, places, n))
 
     def find(self, rows: Ids) -> tuple[Int, npt.NDArray[np.bool_]]:
         """Where each of some sorted rows is, or would have to be put; and whether it is here."""
         if native():
-            places, found = np.empty(len(rows), np.int64), np.empty(len(rows), np.uint8)
-            kernels.find_rows(self.ids, np.ascontiguousarray(rows), places, found)
-            return places, found.astype(bool)
+            return kernels.find_rows(self.ids, np.ascontiguousarray(rows))
         both = np.concatenate([self.ids, rows])
         rank = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)
         mine, theirs = np.split(rank, [len(self.ids)])

@@ -15,7 +15,7 @@ import numpy as np
 from corate.arrays import Float, Int, offsets_of
 from corate.errors import ConstraintError, InputError
 from corate.lattice import decode
-from corate.lattice.lattice import Lattice, end_candidates
+from corate.lattice.lattice import IMPOSSIBLE, Lattice, end_candidates
 from corate.rates.empirical import LOG_ZERO
 from corate.text.corpus import Corpus
 from corate.text.spans import in_scheme, valid_transition
@@ -92,7 +92,7 @@ def _penalties(
     pairs, start, end = np.zeros((n, n)), np.zeros(n), np.zeros(n)
     index = {label: i for i, label in enumerate(classes)}
     for a, b in forbidden:
-        pairs[index[a], index[b]] = decode.IMPOSSIBLE
+        pairs[index[a], index[b]] = IMPOSSIBLE
     if scheme is not None:
         for i, a in enumerate(classes):
             start[i], end[i] = _penalty(None, a, scheme), _penalty(a, None, scheme)
@@ -101,7 +101,7 @@ def _penalties(
 
 
 def _penalty(label: str | None, following: str | None, scheme: str) -> float:
-    return 0.0 if valid_transition(label, following, scheme) else decode.IMPOSSIBLE
+    return 0.0 if valid_transition(label, following, scheme) else IMPOSSIBLE
 
 
 def _check_label(label: str, classes: Sequence[str]) -> None:
@@ -135,7 +135,7 @@ def _forbid(
     for s, wanted in enumerate(forced):
         for position, label in wanted.items():
             here = lattice.candidates(lattice.span(s)[position])
-            scores[here][lattice.labels[here] != classes.index(label)] = decode.IMPOSSIBLE
+            scores[here][lattice.labels[here] != classes.index(label)] = IMPOSSIBLE
     edge_scores = lattice.edge_scores.copy()
     for i in np.flatnonzero(np.diff(lattice.edges)).tolist():
         left, right = lattice.labels[lattice.candidates(i - 1)], lattice.labels[lattice.candidates(i)]

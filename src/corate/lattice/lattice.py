@@ -7,20 +7,24 @@ scores      −.1 −2.  0.    −.7 −.7 …             a candidate's own sco
 pair_scores labels × labels                      log φ(y, y′) of every edge …
 edges, edge_scores                               … except where an edge has a block of its own,
                                                  left candidates × right candidates
-triples, triple_scores                           in lattices of the second order, see second_order.py
+triples, triple_scores                           in lattices of the second order, see triple_blocks.py
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from corate._native import Mirrored, kernels
 from corate.arrays import Float, Ids, Int, ragged_arange
+
+IMPOSSIBLE = -np.inf  # the score of what cannot be
 
 
 @dataclass(frozen=True)
-class Lattice:
+class Lattice(Mirrored):
     sentences: Int
     positions: Int
     labels: Ids
@@ -33,9 +37,10 @@ class Lattice:
     triples: Int | None = None
     triple_scores: Float | None = None
 
-    def arrays(self) -> tuple[Int, Int, Ids, Float, Float, Int, Float]:
-        """The first-order part, as the kernels take it."""
-        return (
+    @cached_property
+    def native(self) -> kernels.Lattice:
+        """The first-order part, as the kernels read it."""
+        return kernels.Lattice(
             self.sentences,
             self.positions,
             self.labels,
@@ -44,6 +49,13 @@ class Lattice:
             self.edges,
             self.edge_scores,
         )
+
+    @cached_property
+    def native_triples(self) -> kernels.Triples:
+        """All of a lattice of the second order."""
+        assert self.triples is not None
+        assert self.triple_scores is not None
+        return kernels.Triples(self.native, self.triples, self.triple_scores)
 
     @property
     def n_sentences(self) -> int:

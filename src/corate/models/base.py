@@ -206,7 +206,7 @@ class Estimator(ABC):
         self, X: Any, n: int = 5, constraints: Constraints | None = None
     ) -> list[list[tuple[list[str], float]]]:
         """The n best label sequences of every sentence with their probabilities, best first."""
-        decode.check_n(n)
+        n = decode.check_n(n)
         sentences: list[list[tuple[list[str], float]]] = []
         for batch, lattice in self._batches(X, constraints, n):
             paths = decode.nbest(lattice, n, self._n_threads())

@@ -53,9 +53,8 @@ class Column:
     def from_lists(cls, parts: Sequence[Sequence[Any]]) -> Column | None:
         """Strings of all the lists end to end; None where one of them is something else."""
         if native():
-            codes = np.empty(sum(map(len, parts)), np.int32)
-            values = kernels.number_strings(list(parts), codes)
-            return None if values is None else cls(codes, values)
+            found = kernels.number_strings(list(parts), sum(map(len, parts)))
+            return None if found is None else cls(found[1], found[0])
         strings = list(chain.from_iterable(parts))
         return cls.from_strings(strings) if {*map(type, strings)} <= {str} else None
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from corate._native import Mirrored, kernels
 from corate.arrays import Float, Ids, Int, offsets_of, ragged_arange
 from corate.models.loglinear.attributes import Sparse
 
 
 @dataclass(frozen=True)
-class Chains:
+class Chains(Mirrored):
     """Positions with attributes, in chains."""
 
     offsets: Int  # first position of each chain
@@ -31,6 +33,14 @@ class Chains:
             np.ones(len(offsets) - 1),
             np.empty(0, np.int32),
             np.empty((0, 0), np.uint8),
+        )
+
+    @cached_property
+    def native(self) -> kernels.Chains:
+        states, pairs = self.states, self.pairs
+        return kernels.Chains(
+            *(self.offsets, states.offsets, states.ids, pairs.offsets, pairs.ids),
+            *(self.times, self.groups, self.allowed),
         )
 
     @property

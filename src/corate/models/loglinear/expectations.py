@@ -23,26 +23,9 @@ def expectations(
     features: Features, chains: Chains, weights: Float, n_threads: int = 1
 ) -> tuple[Float, Float]:
     """log Z of every chain; and how often each feature is expected to fire, over all chains."""
-    log_z = np.zeros(chains.n_chains)
     if native():
-        found = np.empty(len(features))
-        kernels.chain_expectations(
-            chains.offsets,
-            chains.states.offsets,
-            chains.states.ids,
-            chains.pairs.offsets,
-            chains.pairs.ids,
-            chains.times,
-            chains.groups,
-            chains.allowed.reshape(-1),
-            *features.arrays(),
-            features.n_labels,
-            weights,
-            log_z,
-            found,
-            n_threads,
-        )
-        return log_z, found
+        return kernels.chain_expectations(features.native, chains.native, weights, n_threads)
+    log_z = np.zeros(chains.n_chains)
     total = np.zeros(len(features))
     for s in range(chains.n_chains):
         log_z[s] = _expect(features, chains, s, weights, total)

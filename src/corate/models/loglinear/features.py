@@ -14,9 +14,11 @@ Equal chains are looked at once and count `times`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from corate._native import Mirrored, kernels
 from corate.arrays import MOST_LABELS, Float, Ids, Int
 from corate.errors import InputError
 from corate.models.loglinear.chains import Chains
@@ -25,7 +27,7 @@ MOST_FEATURES = 1 << 31  # a vector of as many weights is 16 GB
 
 
 @dataclass(frozen=True)
-class Features:
+class Features(Mirrored):
     """Which (attribute, label), (label, label) and (pair attribute, label, label) have a weight."""
 
     n_labels: int
@@ -57,8 +59,10 @@ class Features:
     def pair_attributes(self) -> Int:
         return np.repeat(np.arange(len(self.pair_offsets) - 1), np.diff(self.pair_offsets))
 
-    def arrays(self) -> tuple[Int, Ids, Ids, Ids, Int, Ids, Ids]:
-        return (
+    @cached_property
+    def native(self) -> kernels.Features:
+        return kernels.Features(
+            self.n_labels,
             self.state_offsets,
             self.state_labels,
             self.left,

@@ -223,7 +223,5 @@ def _triple_rates(of_labels: LabelRates, x: Lattice, n_threads: int) -> Float:
     """log CR(y; y″ | y′) of every triple of candidates."""
     assert x.triples is not None
     if native():
-        found = np.empty(int(x.triples[-1]))
-        of_labels.triple.native(x.sentences, x.positions, x.labels, x.triples, found, n_threads)
-        return found
+        return of_labels.triple.native(x.native, n_threads)
     return of_labels.triple.rates(*(x.labels[end] for end in triple_ends(x, x.triples)))

@@ -47,7 +47,7 @@ class PlainRows:
 
     @property
     def n_tokens(self) -> int:
-        return self._cells.size[0] if self._native else len(self._columns[0])
+        return len(self._cells) if self._native else len(self._columns[0])
 
     def read(self, lines: list[str]) -> bool:
         """Take in lines of which the last is empty; False, and nothing is taken in, if one is not plain."""
@@ -65,17 +65,11 @@ class PlainRows:
     def take(self, labelled: bool) -> Corpus:
         """What was read so far, which is then forgotten; with or without the labels."""
         if self._native:
-            columns = [self._column(k) for k in range(self._width)]
-            offsets = np.empty(self._cells.size[1] + 1, np.int64)
-            self._cells.offsets(offsets)
+            columns = [Column(codes, values) for values, codes in map(self._cells.column, range(self._width))]
+            offsets = self._cells.offsets()
         else:
             columns = [Column.from_strings(cells) for cells in self._columns]
             offsets = np.fromiter(accumulate(self._lengths, initial=0), np.int64)
         self._clear()
         labels = None if self._label is None else columns.pop(self._label)
         return Corpus(tuple(columns), labels if labelled else None, offsets)
-
-    def _column(self, k: int) -> Column:
-        codes = np.empty(self.n_tokens, np.int32)
-        values = self._cells.column(k, codes).decode("utf-32-le", "surrogatepass")
-        return Column(codes, values.split("\0") if len(codes) else [])

@@ -1,5 +1,5 @@
 // Log-linear chains: log Z of every chain and the expected number of times that every feature fires
-// (loglinear.py, which holds the NumPy twin, says what a feature is).
+// (models/loglinear/features.py says what a feature is, expectations.py holds the NumPy twin).
 //
 // Most label pairs have no feature, so that exp(weight) is 1: sums over a pair of labels are those over all
 // pairs as if each had 1, plus what the pairs with a feature have more or less. That is quick, and loses digits
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "decode.h"
+#include "lattice/decode.h"
 
 namespace corate {
 
@@ -26,14 +26,14 @@ struct ChainFeatures {
 };
 
 struct Chains {
-    const int64_t *sentences;  // n_sentences + 1: first position of each chain
-    const int64_t *first;      // n_positions + 1: the attributes of each position
+    const int64_t *sentences; // n_sentences + 1: first position of each chain
+    const int64_t *first;     // n_positions + 1: the attributes of each position
     const int32_t *attributes;
     const int64_t *pair_first; // n_positions + 1: the pair attributes of the edge into each position
     const int32_t *pair_attributes;
-    const double *times;       // how often each chain counts
-    const int32_t *groups;     // of each position: a row of `allowed`; null where every label is allowed
-    const uint8_t *allowed;    // groups × labels
+    const double *times;    // how often each chain counts
+    const int32_t *groups;  // of each position: a row of `allowed`; null where every label is allowed
+    const uint8_t *allowed; // groups × labels
 };
 
 constexpr double kTrusted = 1e-6;     // the part of a sum that must be left for its digits to be trusted
@@ -51,12 +51,26 @@ class Transitions {
         for (int64_t k = 0; k < f.n_transitions; ++k) log_weight[f.left[k] * n + f.right[k]] = w[k];
         exp_weight.resize(n * n);
         for (int64_t c = 0; c < n * n; ++c) exp_weight[c] = log_weight[c] == 0.0 ? 1.0 : std::exp(log_weight[c]);
-        if (dense) {
-            transposed.resize(n * n);
-            for (int64_t i = 0; i < n; ++i)
-                for (int64_t j = 0; j < n; ++j) transposed[j * n + i] = exp_weight[i * n + j];
-            return;
-        }
+        if (dense) transpose();
+        else index(f, w);
+    }
+
+    int64_t n;
+    bool dense, safe;
+    std::vector<double> log_weight, exp_weight, transposed; // n × n
+    std::vector<int64_t> row_first, column_first;
+    std::vector<double> surplus, column_surplus; // exp(weight) − 1
+    std::vector<int32_t> column_left;
+
+  private:
+    void transpose() {
+        transposed.resize(n * n);
+        for (int64_t i = 0; i < n; ++i)
+            for (int64_t j = 0; j < n; ++j) transposed[j * n + i] = exp_weight[i * n + j];
+    }
+
+    // The transitions by their left and by their right label.
+    void index(const ChainFeatures &f, const double *w) {
         row_first.assign(n + 1, 0);
         column_first.assign(n + 1, 0);
         surplus.resize(f.n_transitions);
@@ -75,13 +89,6 @@ class Transitions {
             column_surplus[place] = surplus[k];
         }
     }
-
-    int64_t n;
-    bool dense, safe;
-    std::vector<double> log_weight, exp_weight, transposed; // n × n
-    std::vector<int64_t> row_first, column_first;
-    std::vector<double> surplus, column_surplus; // exp(weight) − 1
-    std::vector<int32_t> column_left;
 };
 
 class ChainKernel {
@@ -96,7 +103,8 @@ class ChainKernel {
         if (begin == end) return 0.0;
         double log_z;
         scores(begin, end);
-        if (!t_.safe || !quick(begin, end, x_.times[s], expected, log_z)) log_z = exact(begin, end, x_.times[s], expected);
+        if (!t_.safe || !quick(begin, end, x_.times[s], expected, log_z))
+            log_z = exact(begin, end, x_.times[s], expected);
         return log_z;
     }
 
@@ -116,14 +124,27 @@ class ChainKernel {
         double surplus;
     };
 
+    // Visits the state features that may fire at a position.
+    template <class Visit> void states_at(int64_t position, Visit visit) const {
+        for (int64_t a = x_.first[position]; a < x_.first[position + 1]; ++a)
+            for (int64_t k = f_.state_first[x_.attributes[a]]; k < f_.state_first[x_.attributes[a] + 1]; ++k) visit(k);
+    }
+
+    // Visits the pair features that may fire at the edge into a position, with their label pairs.
+    template <class Visit> void pairs_at(int64_t position, Visit visit) const {
+        for (int64_t a = x_.pair_first[position]; a < x_.pair_first[position + 1]; ++a) {
+            const int32_t attribute = x_.pair_attributes[a];
+            for (int64_t k = f_.pair_first[attribute]; k < f_.pair_first[attribute + 1]; ++k)
+                visit(k, f_.pair_left[k], f_.pair_right[k]);
+        }
+    }
+
     // score(y) = Σ weights of the features that fire with y.
     void scores(int64_t begin, int64_t end) {
         score_.assign((end - begin) * n_, 0.0);
         for (int64_t i = begin; i < end; ++i) {
             double *own = score_.data() + (i - begin) * n_;
-            for (int64_t a = x_.first[i]; a < x_.first[i + 1]; ++a)
-                for (int64_t k = f_.state_first[x_.attributes[a]]; k < f_.state_first[x_.attributes[a] + 1]; ++k)
-                    own[f_.state_labels[k]] += w_[k];
+            states_at(i, [&](int64_t k) { own[f_.state_labels[k]] += w_[k]; });
             if (x_.groups != nullptr) {
                 const uint8_t *allowed = x_.allowed + x_.groups[i] * n_;
                 for (int64_t y = 0; y < n_; ++y)
@@ -135,12 +156,10 @@ class ChainKernel {
     // Σ weights of the pair features of the edge into position i, in change_; the label pairs in `touched_`.
     void pair_weights(int64_t i) {
         touched_.clear();
-        for (int64_t a = x_.pair_first[i]; a < x_.pair_first[i + 1]; ++a)
-            for (int64_t k = f_.pair_first[x_.pair_attributes[a]]; k < f_.pair_first[x_.pair_attributes[a] + 1]; ++k) {
-                const int64_t cell = f_.pair_left[k] * n_ + f_.pair_right[k];
-                touched_.push_back(cell);
-                change_[cell] += w_[f_.n_state + f_.n_transitions + k];
-            }
+        pairs_at(i, [&](int64_t k, int32_t left, int32_t right) {
+            touched_.push_back(left * n_ + right);
+            change_[touched_.back()] += w_[f_.n_state + f_.n_transitions + k];
+        });
     }
 
     bool changes(int64_t begin, int64_t end) {
@@ -152,7 +171,8 @@ class ChainKernel {
             for (const int64_t cell : touched_) {
                 if (change_[cell] == 0.0) continue; // seen before, or nothing
                 safe &= std::abs(change_[cell]) <= kMostWeight;
-                changes_.push_back({int32_t(cell / n_), int32_t(cell % n_), t_.exp_weight[cell] * std::expm1(change_[cell])});
+                changes_.push_back(
+                    {int32_t(cell / n_), int32_t(cell % n_), t_.exp_weight[cell] * std::expm1(change_[cell])});
                 change_[cell] = 0.0;
             }
             change_first_[i - begin + 1] = changes_.size();
@@ -162,24 +182,7 @@ class ChainKernel {
 
     bool quick(int64_t begin, int64_t end, double times, double *expected, double &log_z) {
         const int64_t length = end - begin;
-        if (!changes(begin, end)) return false;
-        alpha_.resize(length * n_);
-        scale_.resize(length);
-        log_z = 0.0;
-        for (int64_t k = 0; k < length; ++k) {
-            double *own = score_.data() + k * n_, *alpha = alpha_.data() + k * n_;
-            const double top = *std::max_element(own, own + n_);
-            if (!std::isfinite(top)) return false;
-            for (int64_t y = 0; y < n_; ++y) own[y] = std::exp(own[y] - top); // from here on, exp(score)
-            if (k == 0) std::fill(alpha, alpha + n_, 1.0);
-            else if (!forward(k, alpha - n_, alpha)) return false;
-            double total = 0.0;
-            for (int64_t y = 0; y < n_; ++y) total += alpha[y] *= own[y];
-            if (!(total > 0.0) || !std::isfinite(total)) return false;
-            for (int64_t y = 0; y < n_; ++y) alpha[y] /= total;
-            scale_[k] = total;
-            log_z += top + std::log(total);
-        }
+        if (!changes(begin, end) || !all_forward(length, log_z)) return false;
         // What is found stays aside until the whole chain has turned out to be safe.
         beta_.resize(length * n_);
         double *beta = beta_.data() + (length - 1) * n_;
@@ -202,15 +205,42 @@ class ChainKernel {
         return true;
     }
 
+    // α of all positions, each divided by its sum.
+    bool all_forward(int64_t length, double &log_z) {
+        alpha_.resize(length * n_);
+        scale_.resize(length);
+        log_z = 0.0;
+        for (int64_t k = 0; k < length; ++k) {
+            double *own = score_.data() + k * n_, *alpha = alpha_.data() + k * n_;
+            const double top = *std::max_element(own, own + n_);
+            if (!std::isfinite(top)) return false;
+            for (int64_t y = 0; y < n_; ++y) own[y] = std::exp(own[y] - top); // from here on, exp(score)
+            if (k == 0) std::fill(alpha, alpha + n_, 1.0);
+            else if (!forward(k, alpha - n_, alpha)) return false;
+            double total = 0.0;
+            for (int64_t y = 0; y < n_; ++y) total += alpha[y] *= own[y];
+            if (!(total > 0.0) || !std::isfinite(total)) return false;
+            for (int64_t y = 0; y < n_; ++y) alpha[y] /= total;
+            scale_[k] = total;
+            log_z += top + std::log(total);
+        }
+        return true;
+    }
+
+    // out(y′) = Σ_y v(y) matrix(y, y′), where most of v may be 0.
+    void multiply(const double *v, const double *matrix, double *out) const {
+        std::fill(out, out + n_, 0.0);
+        for (int64_t i = 0; i < n_; ++i) {
+            const double a = v[i], *row = matrix + i * n_;
+            if (a != 0.0)
+                for (int64_t j = 0; j < n_; ++j) out[j] += a * row[j];
+        }
+    }
+
     // α(y′) before its own score: Σ_y α(y) exp(pair score of y, y′). α sums to 1.
     bool forward(int64_t k, const double *before, double *alpha) {
         if (t_.dense) {
-            std::fill(alpha, alpha + n_, 0.0);
-            for (int64_t i = 0; i < n_; ++i) {
-                const double a = before[i], *row = t_.exp_weight.data() + i * n_;
-                if (a != 0.0)
-                    for (int64_t j = 0; j < n_; ++j) alpha[j] += a * row[j];
-            }
+            multiply(before, t_.exp_weight.data(), alpha);
         } else {
             double least = 1.0;
             for (int64_t j = 0; j < n_; ++j) {
@@ -221,7 +251,7 @@ class ChainKernel {
             }
             if (least < kTrusted) return false;
         }
-        return change(k, alpha, [&](const Change &c, const double *) { return std::pair(c.right, before[c.left]); });
+        return change(k, alpha, [&](const Change &c) { return std::pair(c.right, before[c.left]); });
     }
 
     // q(y′) = exp(score) β(y′) / scale, in onward_.
@@ -234,12 +264,7 @@ class ChainKernel {
     // β(y) = Σ_y′ exp(pair score of y, y′) q(y′).
     bool backward(int64_t k, double *beta) {
         if (t_.dense) {
-            std::fill(beta, beta + n_, 0.0);
-            for (int64_t j = 0; j < n_; ++j) {
-                const double q = onward_[j], *row = t_.transposed.data() + j * n_;
-                if (q != 0.0)
-                    for (int64_t i = 0; i < n_; ++i) beta[i] += q * row[i];
-            }
+            multiply(onward_.data(), t_.transposed.data(), beta);
         } else {
             double total = 0.0;
             for (int64_t j = 0; j < n_; ++j) total += onward_[j];
@@ -252,7 +277,7 @@ class ChainKernel {
             }
             if (least < kTrusted * total) return false;
         }
-        return change(k, beta, [&](const Change &c, const double *) { return std::pair(c.left, onward_[c.right]); });
+        return change(k, beta, [&](const Change &c) { return std::pair(c.left, onward_[c.right]); });
     }
 
     template <class End> bool change(int64_t k, double *values, End end) {
@@ -260,7 +285,7 @@ class ChainKernel {
         if (first == last) return true;
         before_.assign(values, values + n_);
         for (int64_t c = first; c < last; ++c) {
-            const auto [place, factor] = end(changes_[c], values);
+            const auto [place, factor] = end(changes_[c]);
             values[place] += factor * changes_[c].surplus;
         }
         for (int64_t y = 0; y < n_; ++y)
@@ -281,7 +306,8 @@ class ChainKernel {
         } else {
             for (int64_t i = 0; i < n_; ++i) {
                 const double a = before[i];
-                for (int64_t c = t_.row_first[i]; c < t_.row_first[i + 1]; ++c) together_[c] += a * onward_[f_.right[c]];
+                for (int64_t c = t_.row_first[i]; c < t_.row_first[i + 1]; ++c)
+                    together_[c] += a * onward_[f_.right[c]];
             }
         }
         if (x_.pair_first[position] == x_.pair_first[position + 1]) return;
@@ -292,19 +318,16 @@ class ChainKernel {
             if (transition >= 0) more_[transition] += before[each.left] * each.surplus * onward_[each.right];
         }
         double *out = expected + f_.n_state + f_.n_transitions;
-        for (int64_t a = x_.pair_first[position]; a < x_.pair_first[position + 1]; ++a)
-            for (int64_t p = f_.pair_first[x_.pair_attributes[a]]; p < f_.pair_first[x_.pair_attributes[a] + 1]; ++p) {
-                const int64_t cell = f_.pair_left[p] * n_ + f_.pair_right[p];
-                out[p] += before[f_.pair_left[p]] * (t_.exp_weight[cell] + change_[cell]) * onward_[f_.pair_right[p]];
-            }
+        pairs_at(position, [&](int64_t p, int32_t left, int32_t right) {
+            const int64_t cell = left * n_ + right;
+            out[p] += before[left] * (t_.exp_weight[cell] + change_[cell]) * onward_[right];
+        });
         for (int64_t c = change_first_[k]; c < change_first_[k + 1]; ++c)
             change_[changes_[c].left * n_ + changes_[c].right] = 0.0;
     }
 
     void add_states(int64_t position, const double *probability, double *expected) {
-        for (int64_t a = x_.first[position]; a < x_.first[position + 1]; ++a)
-            for (int64_t k = f_.state_first[x_.attributes[a]]; k < f_.state_first[x_.attributes[a] + 1]; ++k)
-                expected[k] += probability[f_.state_labels[k]];
+        states_at(position, [&](int64_t k) { expected[k] += probability[f_.state_labels[k]]; });
     }
 
     int64_t find(int32_t left, int32_t right) const {
@@ -318,10 +341,25 @@ class ChainKernel {
     double exact(int64_t begin, int64_t end, double times, double *expected) {
         const int64_t length = end - begin;
         scores(begin, end);
+        terms_.resize(n_);
+        log_forward(begin, length);
+        const double *last = alpha_.data() + (length - 1) * n_;
+        const double log_z = log_sum_exp(last, last + n_);
+        log_backward(length);
+        onward_.resize(n_);
+        for (int64_t k = 0; k < length; ++k) {
+            const double *alpha = alpha_.data() + k * n_, *beta = beta_.data() + k * n_;
+            for (int64_t y = 0; y < n_; ++y) onward_[y] = times * std::exp(alpha[y] + beta[y] - log_z);
+            add_states(begin + k, onward_.data(), expected);
+            if (k > 0) add_edges(begin + k, k, times, log_z, expected);
+        }
+        return log_z;
+    }
+
+    // The scores of label pairs, in pair_, and α.
+    void log_forward(int64_t begin, int64_t length) {
         pair_.resize(std::max<int64_t>(0, length - 1) * n_ * n_);
         alpha_.assign(score_.begin(), score_.end());
-        beta_.assign(length * n_, 0.0);
-        terms_.resize(n_);
         for (int64_t k = 1; k < length; ++k) {
             double *pair = pair_.data() + (k - 1) * n_ * n_;
             std::copy(t_.log_weight.begin(), t_.log_weight.end(), pair);
@@ -333,32 +371,30 @@ class ChainKernel {
                 alpha_[k * n_ + j] += log_sum_exp(terms_.data(), terms_.data() + n_);
             }
         }
-        const double *last = alpha_.data() + (length - 1) * n_;
-        const double log_z = log_sum_exp(last, last + n_);
+    }
+
+    void log_backward(int64_t length) {
+        beta_.assign(length * n_, 0.0);
         for (int64_t k = length - 1; k > 0; --k) {
-            const double *pair = pair_.data() + (k - 1) * n_ * n_, *own = score_.data() + k * n_, *beta = beta_.data() + k * n_;
+            const double *pair = pair_.data() + (k - 1) * n_ * n_;
+            const double *own = score_.data() + k * n_, *beta = beta_.data() + k * n_;
             for (int64_t i = 0; i < n_; ++i) {
                 for (int64_t j = 0; j < n_; ++j) terms_[j] = pair[i * n_ + j] + own[j] + beta[j];
                 beta_[(k - 1) * n_ + i] = log_sum_exp(terms_.data(), terms_.data() + n_);
             }
         }
-        onward_.resize(n_);
-        for (int64_t k = 0; k < length; ++k) {
-            const double *alpha = alpha_.data() + k * n_, *beta = beta_.data() + k * n_, *own = score_.data() + k * n_;
-            for (int64_t y = 0; y < n_; ++y) onward_[y] = times * std::exp(alpha[y] + beta[y] - log_z);
-            add_states(begin + k, onward_.data(), expected);
-            if (k == 0) continue;
-            const double *pair = pair_.data() + (k - 1) * n_ * n_, *before = alpha - n_;
-            const auto joint = [&](int32_t i, int32_t j) {
-                return times * std::exp(before[i] + pair[i * n_ + j] + own[j] + beta[j] - log_z);
-            };
-            for (int64_t t = 0; t < f_.n_transitions; ++t) more_[t] += joint(f_.left[t], f_.right[t]);
-            double *out = expected + f_.n_state + f_.n_transitions;
-            for (int64_t a = x_.pair_first[begin + k]; a < x_.pair_first[begin + k + 1]; ++a)
-                for (int64_t p = f_.pair_first[x_.pair_attributes[a]]; p < f_.pair_first[x_.pair_attributes[a] + 1]; ++p)
-                    out[p] += joint(f_.pair_left[p], f_.pair_right[p]);
-        }
-        return log_z;
+    }
+
+    // Expected label pairs of the edge into a position: exp[α(y) + pair score + score(y′) + β(y′)] / Z.
+    void add_edges(int64_t position, int64_t k, double times, double log_z, double *expected) {
+        const double *before = alpha_.data() + (k - 1) * n_, *pair = pair_.data() + (k - 1) * n_ * n_;
+        const double *own = score_.data() + k * n_, *beta = beta_.data() + k * n_;
+        const auto joint = [&](int32_t i, int32_t j) {
+            return times * std::exp(before[i] + pair[i * n_ + j] + own[j] + beta[j] - log_z);
+        };
+        for (int64_t t = 0; t < f_.n_transitions; ++t) more_[t] += joint(f_.left[t], f_.right[t]);
+        double *out = expected + f_.n_state + f_.n_transitions;
+        pairs_at(position, [&](int64_t p, int32_t left, int32_t right) { out[p] += joint(left, right); });
     }
 
     const Chains &x_;

@@ -49,6 +49,26 @@ struct Lattice {
         return pair[int64_t(labels[p]) * n_labels + labels[q]];
     }
 
+    // How many scores a block holds: one for each choice of candidates of a position and of the `n_before` before it;
+    // none where the sentence, which begins at `first`, does not reach so far.
+    int64_t block_size(int64_t first, int64_t position, int64_t n_before) const {
+        if (position - n_before < first) return 0;
+        int64_t size = width(position);
+        for (int64_t k = 1; k <= n_before; ++k)
+            if (__builtin_mul_overflow(size, width(position - k), &size))
+                throw std::invalid_argument("there are too many candidates side by side");
+        return size;
+    }
+
+    // Where the blocks of all positions begin, if each has one; n_positions + 1 places.
+    void block_offsets(int64_t n_before, int64_t *out) const {
+        out[0] = 0;
+        for (int64_t s = 0; s < n_sentences; ++s)
+            for (int64_t i = sentences[s]; i < sentences[s + 1]; ++i)
+                if (__builtin_add_overflow(out[i], block_size(sentences[s], i, n_before), &out[i + 1]))
+                    throw std::invalid_argument("there are too many candidates side by side");
+    }
+
     // Everything that the loops rely on, so that no array, however wrong, makes them read elsewhere.
     void check() const {
         if (sentences[0] != 0 || sentences[n_sentences] != n_positions)
@@ -57,21 +77,22 @@ struct Lattice {
             throw std::invalid_argument("position offsets must run from 0 to the number of candidates");
         if (edges[0] != 0 || edges[n_positions] != n_edge_scores)
             throw std::invalid_argument("edge offsets must run from 0 to the number of edge scores");
-        for (int64_t s = 0; s < n_sentences; ++s) {
-            if (sentences[s + 1] < sentences[s])
-                throw std::invalid_argument("sentence offsets must not decrease");
-            for (int64_t i = sentences[s]; i < sentences[s + 1]; ++i) {
-                if (i >= n_positions || positions[i + 1] <= positions[i] || positions[i + 1] > n_candidates)
-                    throw std::invalid_argument("every position needs at least one candidate");
-                const int64_t block = edges[i + 1] - edges[i];
-                const int64_t full = i == sentences[s] ? 0 : width(i - 1) * width(i);
-                if (block != 0 && block != full)
-                    throw std::invalid_argument("an edge block must hold a score for each pair of candidates");
-            }
-        }
+        for (int64_t s = 0; s < n_sentences; ++s) check_sentence(s);
         for (int64_t c = 0; c < n_candidates; ++c)
             if (labels[c] < 0 || labels[c] >= n_labels)
                 throw std::invalid_argument("a candidate's label is out of range");
+    }
+
+  private:
+    void check_sentence(int64_t s) const {
+        if (sentences[s + 1] < sentences[s]) throw std::invalid_argument("sentence offsets must not decrease");
+        for (int64_t i = sentences[s]; i < sentences[s + 1]; ++i) {
+            if (i >= n_positions || positions[i + 1] <= positions[i] || positions[i + 1] > n_candidates)
+                throw std::invalid_argument("every position needs at least one candidate");
+            const int64_t block = edges[i + 1] - edges[i];
+            if (block != 0 && block != block_size(sentences[s], i, 1))
+                throw std::invalid_argument("an edge block must hold a score for each pair of candidates");
+        }
     }
 };
 

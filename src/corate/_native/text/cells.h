@@ -1,10 +1,10 @@
-// Plain rows of columns, read into codes; formats/plain.py has the twin.
+// Plain rows of columns, read into codes; text/formats/plain.py has the twin.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "views.h"
+#include "text/vocabulary.h"
 
 namespace corate {
 

@@ -1,38 +1,43 @@
-// Viterbi, forward–backward and n-best over one sentence of a lattice; decode.py holds the NumPy twins.
+// Viterbi, forward–backward and n-best over one sentence of a lattice; reference.py holds the NumPy twins.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "lattice.h"
+#include "lattice/lattice.h"
 
 namespace corate {
 
-// g(q) = score(q) + max_p [g(p) + edge(p, q)]. Back-pointers are recomputed on the best path alone;
-// the first of equal candidates wins, so ties go to the lower label.
+// g(q) = score(q) + max_p [g(p) + edge(p, q)] of all candidates of the sentence first … last − 1, which is not empty.
+inline Part best_into(const Lattice &x, int64_t first, int64_t last, std::vector<double> &room) {
+    const int64_t base = x.positions[first];
+    room.assign(x.positions[last] - base, kImpossible);
+    const Part gain{room.data(), base}; // indexed by candidate
+    for (int64_t q = base; q < x.positions[first + 1]; ++q) gain[q] = x.scores[q];
+    for (int64_t i = first + 1; i < last; ++i) {
+        for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p) {
+            const double g = gain[p];
+            x.edges_from(p, i, [&](int64_t q, double e) { gain[q] = std::max(gain[q], g + e); });
+        }
+        for (int64_t q = x.positions[i]; q < x.positions[i + 1]; ++q) gain[q] += x.scores[q];
+    }
+    return gain;
+}
+
+// The best path. Back-pointers are recomputed on it alone; the first of equal candidates wins, so ties go to the
+// lower label.
 class Viterbi {
   public:
     double operator()(const Lattice &x, int64_t s, int64_t *path) {
         const int64_t first = x.sentences[s], last = x.sentences[s + 1];
         if (first == last) return 0.0;
-        const int64_t base = x.positions[first];
-        gain_.assign(x.positions[last] - base, kImpossible);
-        const Part gain{gain_.data(), base}; // indexed by candidate
-        for (int64_t q = base; q < x.positions[first + 1]; ++q) gain[q] = x.scores[q];
-        for (int64_t i = first + 1; i < last; ++i) {
-            for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p) {
-                const double g = gain[p];
-                x.edges_from(p, i, [&](int64_t q, double e) { gain[q] = std::max(gain[q], g + e); });
-            }
-            for (int64_t q = x.positions[i]; q < x.positions[i + 1]; ++q) gain[q] += x.scores[q];
-        }
+        const Part gain = best_into(x, first, last, gain_);
         int64_t q = first_best(x.positions[last - 1], x.positions[last], [&](int64_t c) { return gain[c]; });
         const double best = gain[q];
         path[last - 1] = q;
         for (int64_t i = last - 1; i > first; --i) {
-            q = first_best(x.positions[i - 1], x.positions[i],
-                           [&](int64_t p) { return gain[p] + x.edge(p, q, i); });
+            q = first_best(x.positions[i - 1], x.positions[i], [&](int64_t p) { return gain[p] + x.edge(p, q, i); });
             path[i - 1] = q;
         }
         return best;
@@ -47,6 +52,29 @@ class Viterbi {
         return best;
     }
 
+    std::vector<double> gain_;
+};
+
+// Largest score of a label sequence through each candidate, minus that of the best one: 0 on the best path.
+class MaxMarginals {
+  public:
+    void operator()(const Lattice &x, int64_t s, double *margins) {
+        const int64_t first = x.sentences[s], last = x.sentences[s + 1];
+        if (first == last) return;
+        const Part gain = best_into(x, first, last, gain_);
+        const double best = *std::max_element(gain + x.positions[last - 1], gain + x.positions[last]);
+        for (int64_t q = x.positions[last - 1]; q < x.positions[last]; ++q) margins[q] = 0.0;
+        for (int64_t i = last - 1; i > first; --i)
+            for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p) {
+                double out = kImpossible;
+                x.edges_from(p, i, [&](int64_t q, double e) { out = std::max(out, e + x.scores[q] + margins[q]); });
+                margins[p] = out;
+            }
+        for (int64_t q = x.positions[first]; q < x.positions[last]; ++q)
+            margins[q] = best == kImpossible ? 0.0 : gain[q] + margins[q] - best;
+    }
+
+  private:
     std::vector<double> gain_;
 };
 
@@ -94,8 +122,7 @@ class ForwardBackward {
   private:
     double inward(const Lattice &x, int64_t i, int64_t q, const Part &alpha) {
         terms_.clear();
-        for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p)
-            terms_.push_back(alpha[p] + x.edge(p, q, i));
+        for (int64_t p = x.positions[i - 1]; p < x.positions[i]; ++p) terms_.push_back(alpha[p] + x.edge(p, q, i));
         return log_sum_exp(terms_.data(), terms_.data() + terms_.size());
     }
 
@@ -152,15 +179,15 @@ class NBest {
             if (x.scores[q] != kImpossible) beam(q).push_back({x.scores[q], -1, -1});
         for (int64_t i = first + 1; i < last; ++i)
             for (int64_t q = x.positions[i]; q < x.positions[i + 1]; ++q) {
-                collect(x.positions[i - 1], x.positions[i], beam,
-                        [&](int64_t p) { return x.edge(p, q, i); }, x.scores[q], n);
+                collect(
+                    x.positions[i - 1], x.positions[i], beam, [&](int64_t p) { return x.edge(p, q, i); }, x.scores[q],
+                    n);
                 beam(q) = steps_;
             }
         collect(x.positions[last - 1], x.positions[last], beam, [](int64_t) { return 0.0; }, 0.0, n);
-        const std::vector<Step> ends = steps_;
-        for (size_t k = 0; k < ends.size(); ++k) {
-            scores[int64_t(k) * x.n_sentences + s] = ends[k].score;
-            int64_t candidate = ends[k].candidate, rank = ends[k].rank;
+        for (size_t k = 0; k < steps_.size(); ++k) {
+            scores[int64_t(k) * x.n_sentences + s] = steps_[k].score;
+            int64_t candidate = steps_[k].candidate, rank = steps_[k].rank;
             for (int64_t i = last - 1; i >= first; --i) {
                 paths[int64_t(k) * x.n_positions + i] = candidate;
                 const Step &step = beam(candidate)[rank];

@@ -1,56 +1,14 @@
-// Views of words and their ids in vocabularies; contexts.py has the twins. A string is a run of code points.
+// Distinct strings, numbered as they come. A string is a run of code points.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
 #include <string_view>
 #include <vector>
 
 namespace corate {
 
 using Text = std::basic_string_view<char32_t>;
-
-enum class View : int { word, lower, prefix, suffix, tail, shape };
-
-constexpr size_t kHeadLength = 2; // of the shape that is behind a tail
-
-// Words end to end with a mark after each, spelt three times letter by letter: as they are, in lower case, and with
-// each letter's kind.
-struct Spellings {
-    const char32_t *text, *lower, *kinds;
-    const int64_t *first; // n_words + 1: where each word begins
-    int64_t n_words;
-
-    // The view of a word, with at most `length` letters; `room` is for those that are no part of the word.
-    Text view(View which, size_t length, int64_t k, std::vector<char32_t> &room) const {
-        const int64_t begin = first[k];
-        const size_t n = size_t(first[k + 1] - begin - 1), some = std::min(n, length);
-        switch (which) {
-        case View::word: return {text + begin, n};
-        case View::lower: return {lower + begin, n};
-        case View::prefix: return {text + begin, some};
-        case View::suffix: return {text + begin + n - some, some};
-        case View::tail:
-            room.assign(lower + begin + n - some, lower + begin + n);
-            room.push_back(U' ');
-            collapse(kinds + begin, n, room.size() + kHeadLength, room);
-            return {room.data(), room.size()};
-        case View::shape:
-            room.clear();
-            collapse(kinds + begin, n, length, room);
-            return {room.data(), room.size()};
-        }
-        throw std::invalid_argument("no such view");
-    }
-
-  private:
-    // Runs of equal kinds count once.
-    static void collapse(const char32_t *kinds, size_t n, size_t most, std::vector<char32_t> &room) {
-        for (size_t i = 0; i < n && room.size() < most; ++i)
-            if (i == 0 || kinds[i] != kinds[i - 1]) room.push_back(kinds[i]);
-    }
-};
 
 // Distinct strings, numbered as they come.
 class Vocabulary {
@@ -59,9 +17,6 @@ class Vocabulary {
 
     int32_t size() const { return int32_t(first_.size()) - 1; }
     Text value(int32_t id) const { return {chars_.data() + first_[id], size_t(first_[id + 1] - first_[id])}; }
-
-    // −1 where there is no such string.
-    int32_t find(Text wanted) const { return slots_[slot(wanted, hash(wanted))].id; }
 
     // The number of the string, which is a new one if need be.
     int32_t insert(Text value) {
@@ -79,23 +34,24 @@ class Vocabulary {
         return id;
     }
 
-    // Ids of a view of all words. Looking up waits for memory twice: the words of a block wait together.
-    void ids(const Spellings &words, View which, size_t length, int32_t *out) const {
+    // Ids of n strings, string(k, room) each, −1 where there is none; `room` is for a string that stands nowhere else.
+    // Looking up waits for memory twice: the strings of a block wait together.
+    template <class String> void find(int64_t n, String string, int32_t *out) const {
         constexpr int64_t block = 16;
         std::vector<char32_t> rooms[block];
         Text values[block];
         uint32_t hashes[block];
-        for (int64_t begin = 0; begin < words.n_words; begin += block) {
-            const int64_t n = std::min(block, words.n_words - begin);
-            for (int64_t k = 0; k < n; ++k) {
-                values[k] = words.view(which, length, begin + k, rooms[k]);
+        for (int64_t begin = 0; begin < n; begin += block) {
+            const int64_t here = std::min(block, n - begin);
+            for (int64_t k = 0; k < here; ++k) {
+                values[k] = string(begin + k, rooms[k]);
                 hashes[k] = hash(values[k]);
                 __builtin_prefetch(&slots_[hashes[k] & (slots_.size() - 1)]);
             }
-            for (int64_t k = 0; k < n; ++k)
+            for (int64_t k = 0; k < here; ++k)
                 if (const Slot &likely = slots_[hashes[k] & (slots_.size() - 1)]; likely.id >= 0)
                     __builtin_prefetch(&first_[likely.id]);
-            for (int64_t k = 0; k < n; ++k) out[begin + k] = slots_[slot(values[k], hashes[k])].id;
+            for (int64_t k = 0; k < here; ++k) out[begin + k] = slots_[slot(values[k], hashes[k])].id;
         }
     }
 

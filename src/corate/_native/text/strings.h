@@ -1,4 +1,4 @@
-// Python's strings: numbered as they come, and handed out again by their numbers; corpus.py has the twins.
+// Python's strings: numbered as they come, and handed out again by their numbers; text/corpus.py has the twins.
 #pragma once
 
 #include <cstdint>
