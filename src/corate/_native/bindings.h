@@ -2,6 +2,9 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <nanobind/nanobind.h>
@@ -48,18 +51,20 @@ class Kept {
     std::vector<nb::ndarray<>> arrays_;
 };
 
-// A fresh array, for a kernel to fill and for Python to have.
+// A fresh array of NumPy's, for a kernel to fill. (NumPy asks for large pages, which `new` does not.)
 template <class T> using Array = nb::ndarray<nb::numpy, T, nb::c_contig>;
 
-template <class T> Array<T> fresh(std::initializer_list<size_t> shape) {
-    size_t n = 1;
-    for (const size_t each : shape)
-        if (__builtin_mul_overflow(n, each, &n)) throw std::bad_alloc();
-    T *data = new T[n];
-    const nb::capsule owner(data, [](void *it) noexcept { delete[] static_cast<T *>(it); });
-    return Array<T>(data, shape, owner);
+template <class T, class Shape> Array<T> fresh(const Shape &shape) {
+    static std::pair<nb::object, nb::object> *numpy = nullptr; // for ever: it cannot be let go after Python's end
+    if (!numpy) { // made while the GIL is held; a guard of C++ could be waited for by who holds the GIL
+        const nb::module_ m = nb::module_::import_("numpy");
+        const char kind = std::is_floating_point_v<T> ? 'f' : std::is_same_v<T, bool> ? 'b' : 'i';
+        const std::string name = kind + std::to_string(sizeof(T));
+        numpy = new std::pair<nb::object, nb::object>(m.attr("empty"), m.attr("dtype")(name.c_str()));
+    }
+    return nb::cast<Array<T>>(numpy->first(shape, numpy->second));
 }
-template <class T> Array<T> fresh(int64_t n) { return fresh<T>({size_t(n)}); }
+template <class T> Array<T> fresh(int64_t n, int64_t m) { return fresh<T>(nb::make_tuple(n, m)); }
 template <class T> Array<T> fresh(const std::vector<T> &values) {
     Array<T> made = fresh<T>(int64_t(values.size()));
     std::copy(values.begin(), values.end(), made.data());
@@ -69,7 +74,7 @@ template <class T> Array<T> fresh(const std::vector<T> &values) {
 void bind_chains(nb::module_ &m);
 void bind_decode(nb::module_ &m);
 void bind_rates(nb::module_ &m);
-void bind_rows(nb::module_ &m);
+void bind_counts(nb::module_ &m);
 void bind_second_order(nb::module_ &m);
 void bind_strings(nb::module_ &m);
 void bind_views(nb::module_ &m);

@@ -7,7 +7,7 @@ NB_MODULE(_kernels, m) {
     bind_strings(m);
     bind_cells(m);
     bind_views(m);
-    bind_rows(m);
+    bind_counts(m);
     bind_rates(m);
     bind_decode(m);
     bind_second_order(m);

@@ -12,7 +12,7 @@
 
 namespace corate {
 
-// Calls run(worker, k) for k = 0 … n − 1. Each thread has a worker of its own, make(), and takes the next block of some k's;
+// Calls run(worker, k) for k = 0 … n − 1. Each thread makes a worker of its own and takes the next block of some k's;
 // what is done for a k must depend on k alone. The first exception ends the work and is thrown again here.
 template <class Make, class Run> void for_each(int64_t n, int64_t block, int n_threads, Make make, Run run) {
     std::atomic<int64_t> next{0};

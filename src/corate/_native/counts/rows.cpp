@@ -43,7 +43,7 @@ std::pair<Array<int32_t>, Array<int64_t>> insert_rows(InRows table, In<int64_t> 
     int64_t last = 0;
     for (int64_t q = 0; q < put.n; last = places.data()[q++])
         require(last <= places.data()[q] && places.data()[q] <= old.n, "places must be sorted and within the table");
-    auto ids = fresh<int32_t>({size_t(old.n + put.n), size_t(old.n_fields)});
+    auto ids = fresh<int32_t>(old.n + put.n, old.n_fields);
     auto counts = fresh<int64_t>(old.n + put.n);
     nb::gil_scoped_release release;
     int32_t *out = ids.data();
@@ -62,7 +62,7 @@ std::pair<Array<int32_t>, Array<int64_t>> insert_rows(InRows table, In<int64_t> 
 
 } // namespace
 
-void bind_rows(nb::module_ &m) {
+void bind_counts(nb::module_ &m) {
     m.def("check_rows", check_rows);
     m.def("find_rows", find_rows);
     m.def("insert_rows", insert_rows);

@@ -34,15 +34,15 @@ Array<double> sequence_scores(const BoundLattice &x, In<int32_t> wanted, int n_t
     return scores;
 }
 
-std::pair<Array<int64_t>, Array<double>> nbest(const BoundLattice &x, size_t n, int n_threads) {
+std::pair<Array<int64_t>, Array<double>> nbest(const BoundLattice &x, int64_t n, int n_threads) {
     require(n > 0, "n must be at least 1");
-    auto paths = fresh<int64_t>({n, size_t(x.n_positions)});
-    auto best = fresh<double>({n, size_t(x.n_sentences)});
+    auto paths = fresh<int64_t>(n, x.n_positions);
+    auto best = fresh<double>(n, x.n_sentences);
     nb::gil_scoped_release release;
     std::fill_n(paths.data(), paths.size(), -1);
     std::fill_n(best.data(), best.size(), kImpossible);
     for_each_sentence<NBest>(x.n_sentences, n_threads,
-                             [&](NBest &kernel, int64_t s) { kernel(x, s, int64_t(n), paths.data(), best.data()); });
+                             [&](NBest &kernel, int64_t s) { kernel(x, s, n, paths.data(), best.data()); });
     return {paths, best};
 }
 

@@ -19,8 +19,8 @@ using Buckets = InMatrix<int8_t>;
 
 template <class T> std::vector<T> copied(In<T> array) { return {array.data(), array.data() + array.size()}; }
 
-template <class T> Array<T> zeros(std::initializer_list<size_t> shape) {
-    Array<T> made = fresh<T>(shape);
+template <class T, class... Sizes> Array<T> zeros(Sizes... sizes) {
+    Array<T> made = fresh<T>(nb::make_tuple(int64_t(sizes)...));
     std::fill_n(made.data(), made.size(), T(0));
     return made;
 }
@@ -139,8 +139,8 @@ nb::tuple log_rates(const LogRatesOf &of, const HeldTokens &held, In<int64_t> po
             "a source is needed for every candidate");
     for (size_t c = 0; n_given > 0 && c < sources.size(); ++c)
         require(sources.data()[c] >= 0 && sources.data()[c] < int64_t(given.shape(0)), "a source is out of range");
-    const auto rates = zeros<float>({labels.size(), size_t(n_own)});
-    const auto buckets = zeros<int8_t>({size_t(tokens.n_tokens), size_t(n_own)});
+    const auto rates = zeros<float>(labels.size(), n_own);
+    const auto buckets = zeros<int8_t>(tokens.n_tokens, n_own);
     struct Kernel {
         LogRates rates;
         std::vector<int64_t> which{};
@@ -196,10 +196,10 @@ nb::tuple candidates(const LogRatesOf &of, const HeldTokens &held, const Candida
     require(int64_t(rule.likely.size()) >= std::min(rule.pool, n_labels), "the pool needs that many likely labels");
     for (int32_t j : rule.ranked) require(j >= 0 && j < n_own, "a ranked context is out of range");
     for (int32_t y : rule.likely) require(y >= 0 && y < n_labels, "a likely label is out of range");
-    const auto n_kept = zeros<int32_t>({size_t(n)}), labels = zeros<int32_t>({size_t(n), size_t(most)});
-    const auto prob = zeros<double>({size_t(n), size_t(most), size_t(n_own)});
-    const auto values = zeros<float>({size_t(n), size_t(most), size_t(n_own)});
-    const auto buckets = zeros<int8_t>({size_t(n), size_t(n_own)});
+    const auto n_kept = zeros<int32_t>(n), labels = zeros<int32_t>(n, most);
+    const auto prob = zeros<double>(n, most, n_own);
+    const auto values = zeros<float>(n, most, n_own);
+    const auto buckets = zeros<int8_t>(n, n_own);
     auto run = [&](Candidates &kernel, int64_t t) {
         Candidates::Required must{nullptr, nullptr};
         if (first_required.size() > 0)
@@ -229,7 +229,7 @@ Array<double> pair_rates(const PairRatesOf &of, const HeldTokens &held, In<int64
             const int64_t full = i == tokens.sentences[s] ? 0 : (first[i] - first[i - 1]) * (first[i + 1] - first[i]);
             require(blocks[i + 1] - blocks[i] == full, "an edge block must hold a score for each pair of candidates");
         }
-    const auto rates = zeros<double>({size_t(blocks[tokens.n_tokens]), size_t(n_own)});
+    const auto rates = zeros<double>(blocks[tokens.n_tokens], n_own);
     struct Kernel {
         PairRates rates;
         std::vector<int64_t> which{};

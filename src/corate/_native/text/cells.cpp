@@ -19,23 +19,13 @@ std::pair<nb::list, Array<int32_t>> column(const Cells &cells, int64_t k) {
 } // namespace
 
 void bind_cells(nb::module_ &m) {
-    nb::class_<Vocabulary>(m, "Vocabulary")
-        .def("__init__",
-             [](Vocabulary *made, Chars text, In<int64_t> first) {
-                 require_words(text, first);
-                 Vocabulary values(first.size());
-                 for (size_t k = 0; k + 1 < first.size(); ++k)
-                     require(values.insert(word(text, first, k)) == int32_t(k), "a value is there twice");
-                 new (made) Vocabulary(std::move(values));
-             })
-        .def("__len__", &Vocabulary::size)
-        // Ids of values, of which those that are not there get new ones.
-        .def("add", [](Vocabulary &values, Chars text, In<int64_t> first) {
-            require_words(text, first);
-            auto ids = fresh<int32_t>({first.size() - 1});
-            for (size_t k = 0; k < ids.size(); ++k) ids.data()[k] = values.insert(word(text, first, k));
-            return ids;
-        });
+    nb::class_<Vocabulary>(m, "Vocabulary").def("__init__", [](Vocabulary *made, Chars text, In<int64_t> first) {
+        require_words(text, first);
+        Vocabulary values(first.size());
+        for (size_t k = 0; k + 1 < first.size(); ++k)
+            require(values.insert(word(text, first, k)) == int32_t(k), "a value is there twice");
+        new (made) Vocabulary(std::move(values));
+    });
 
     nb::class_<Cells>(m, "Cells")
         .def("__init__",

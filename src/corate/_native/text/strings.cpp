@@ -12,7 +12,7 @@ namespace {
 // parts are no lists or tuples of n strings together.
 std::optional<std::pair<nb::list, Array<int32_t>>> number_strings(nb::list parts, size_t n) {
     constexpr Py_ssize_t ahead = 8; // strings are somewhere in memory: they are sent for before their turn
-    auto codes = fresh<int32_t>({n});
+    auto codes = fresh<int32_t>(n);
     Numbers number;
     size_t t = 0;
     for (nb::handle part : parts) {
