@@ -16,97 +16,65 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from corate.models.registry import ROOMS as _MODELS
+
 if TYPE_CHECKING:
-    from corate.contexts.files import read_contexts
-    from corate.counts.counts import Counts
-    from corate.errors import (
-        ConstraintError,
-        ConvergenceWarning,
-        CorateError,
-        InputError,
-        ModelFileError,
-        NotFittedError,
-    )
-    from corate.evaluation.evaluate import Evaluation
-    from corate.evaluation.significance import Comparison, compare
-    from corate.lattice.constraints import Constraints
-    from corate.models.counted import merge
-    from corate.models.empirical.empirical import EmpiricalCRF
-    from corate.models.hmm import HMM
-    from corate.models.loglinear.crf import LinearChainCRF
-    from corate.models.loglinear.maxent import MaxEntClassifier
-    from corate.models.loglinear.memm import MEMM
-    from corate.models.loglinear.piecewise import PiecewiseCRF
-    from corate.models.loglinear.separate import SeparateCRF
-    from corate.models.registry import load
-    from corate.models.tagger.tagger import Tagger
-    from corate.storage.locks import locked
-    from corate.text.corpus import Corpus
-    from corate.text.formats import read, read_corpus
-    from corate.text.sample import load_sample
+    # For type checkers; under these names, so that they are seen from outside.
+    from corate.contexts.files import read_contexts as read_contexts
+    from corate.counts.counts import Counts as Counts
+    from corate.errors import ConstraintError as ConstraintError
+    from corate.errors import ConvergenceWarning as ConvergenceWarning
+    from corate.errors import CorateError as CorateError
+    from corate.errors import InputError as InputError
+    from corate.errors import ModelFileError as ModelFileError
+    from corate.errors import NotFittedError as NotFittedError
+    from corate.evaluation.evaluate import Evaluation as Evaluation
+    from corate.evaluation.significance import Comparison as Comparison
+    from corate.evaluation.significance import compare as compare
+    from corate.lattice.constraints import Constraints as Constraints
+    from corate.models.counted import merge as merge
+    from corate.models.empirical.empirical import EmpiricalCRF as EmpiricalCRF
+    from corate.models.hmm import HMM as HMM
+    from corate.models.loglinear.crf import LinearChainCRF as LinearChainCRF
+    from corate.models.loglinear.maxent import MaxEntClassifier as MaxEntClassifier
+    from corate.models.loglinear.memm import MEMM as MEMM
+    from corate.models.loglinear.piecewise import PiecewiseCRF as PiecewiseCRF
+    from corate.models.loglinear.separate import SeparateCRF as SeparateCRF
+    from corate.models.registry import load as load
+    from corate.models.tagger.tagger import Tagger as Tagger
+    from corate.storage.locks import locked as locked
+    from corate.text.corpus import Corpus as Corpus
+    from corate.text.formats import read as read
+    from corate.text.formats import read_corpus as read_corpus
+    from corate.text.sample import load_sample as load_sample
 
 __version__ = "0.1.0"
 
 # Public names and their rooms. They are imported when first used, so that `corate --help` costs no NumPy.
 _ROOMS = {
-    "HMM": "models.hmm",
-    "LinearChainCRF": "models.loglinear.crf",
-    "MEMM": "models.loglinear.memm",
-    "MaxEntClassifier": "models.loglinear.maxent",
-    "PiecewiseCRF": "models.loglinear.piecewise",
-    "SeparateCRF": "models.loglinear.separate",
-    "ConvergenceWarning": "errors",
-    "Constraints": "lattice.constraints",
+    **_MODELS,
     "Comparison": "evaluation.significance",
     "ConstraintError": "errors",
+    "Constraints": "lattice.constraints",
+    "ConvergenceWarning": "errors",
     "CorateError": "errors",
     "Corpus": "text.corpus",
     "Counts": "counts.counts",
-    "EmpiricalCRF": "models.empirical.empirical",
     "Evaluation": "evaluation.evaluate",
     "InputError": "errors",
     "ModelFileError": "errors",
     "NotFittedError": "errors",
-    "Tagger": "models.tagger.tagger",
     "compare": "evaluation.significance",
     "load": "models.registry",
-    "merge": "models.counted",
     "load_sample": "text.sample",
     "locked": "storage.locks",
+    "merge": "models.counted",
     "read": "text.formats",
     "read_contexts": "contexts.files",
     "read_corpus": "text.formats",
 }
 
-__all__ = [
-    "HMM",
-    "MEMM",
-    "Comparison",
-    "ConstraintError",
-    "Constraints",
-    "ConvergenceWarning",
-    "CorateError",
-    "Corpus",
-    "Counts",
-    "EmpiricalCRF",
-    "Evaluation",
-    "InputError",
-    "LinearChainCRF",
-    "MaxEntClassifier",
-    "ModelFileError",
-    "NotFittedError",
-    "PiecewiseCRF",
-    "SeparateCRF",
-    "Tagger",
-    "compare",
-    "load",
-    "load_sample",
-    "locked",
-    "merge",
-    "read",
-    "read_contexts",
-    "read_corpus",
-]
+__all__ = sorted(_ROOMS)
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import io
 import json
@@ -15,11 +16,11 @@ import pytest
 
 import corate
 from conftest import Cli
-from corate.cli.common import FORMAT_NAMES, SCHEME_NAMES
-from corate.cli.models import FITTED, KINDS
+from corate.cli.train_options import FITTED
+from corate.models.registry import KINDS
 from corate.text.formats import FORMATS
 from corate.text.sample import FOLDER
-from corate.text.spans import SCHEMES, valid_transition
+from corate.text.spans import valid_transition
 
 TRAIN, TEST = FOLDER / "train.conll", FOLDER / "test.conll"
 
@@ -269,10 +270,17 @@ def test_unsatisfiable_constraints_name_the_line(cli: Cli, tmp_path: Path) -> No
     assert result.err.endswith("b.txt:3: no label sequence satisfies the constraints\n")
 
 
-def test_names_in_help_are_the_names_in_the_code() -> None:
-    """They are written out in cli/common.py, so that --help need not import what they name."""
-    assert tuple(FORMATS) == FORMAT_NAMES
-    assert tuple(SCHEMES) == SCHEME_NAMES
+def test_formats_are_called_what_the_registry_calls_them() -> None:
+    assert {name: format_.name for name, format_ in FORMATS.items()} == {name: name for name in FORMATS}
+
+
+def test_public_names_are_known_to_type_checkers() -> None:
+    """Those of models come from the registry; a type checker sees but what is imported by name."""
+    (block,) = (
+        node for node in ast.parse(Path(corate.__file__).read_text()).body if isinstance(node, ast.If)
+    )
+    imported = {name.name for node in block.body if isinstance(node, ast.ImportFrom) for name in node.names}
+    assert imported == {*corate.__all__}
 
 
 def test_help_imports_nothing_heavy() -> None:

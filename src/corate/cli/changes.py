@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from corate.cli.common import Command, check_target, console, megabytes, plural
+from corate.cli.common import Command, check_target, console, megabytes, plural, quiet_option, with_options
+from corate.cli.text_options import TextOptions, text_options
 from corate.errors import InputError
 
 if TYPE_CHECKING:
     from corate.models.counted import CountedModel
     from corate.text.corpus import Corpus
+
+
+Decorator = Callable[[Command], Command]
 
 
 def output_option(command: Command) -> Command:
@@ -25,34 +30,72 @@ def output_option(command: Command) -> Command:
     )(command)
 
 
-def force_option(text: str) -> Callable[[Command], Command]:
+def force_option(text: str) -> Decorator[Any]:
     def with_force(command: Command) -> Command:
         return click.option("--force", is_flag=True, help=text)(command)
 
     return with_force
 
 
-def read_sentences(files: tuple[str, ...], format_: str | None, label: str | None, encoding: str) -> Corpus:
-    """All labelled sentences of some files."""
-    from corate.text.corpus import Corpus
-    from corate.text.formats import read_chunks
+class Change(NamedTuple):
+    """What a command is told that changes MODEL by the sentences of FILE...."""
 
-    chunks = read_chunks(files, format_, label=label, encoding=encoding)
-    corpus = Corpus.join([chunk.before_label(label) for chunk in chunks])
-    if not corpus.n_sentences:
-        raise InputError("no sentence in it", files[0])
-    return corpus
+    path: str
+    files: tuple[str, ...]
+    output: str | None
+    text: TextOptions
+    quiet: bool
+
+    def sentences(self) -> Corpus:
+        """All labelled sentences of the files."""
+        from corate.text.corpus import Corpus
+
+        corpus = Corpus.join(list(self.text.chunks(self.files)))
+        if not corpus.n_sentences:
+            raise InputError("no sentence in it", self.files[0])
+        return corpus
+
+    def model(self) -> AbstractContextManager[CountedModel]:
+        return changing(self.path, self.output, self.quiet)
+
+
+def change_options(
+    *others: Callable[[Any], Any], last: Sequence[Callable[[Any], Any]] = ()
+) -> Decorator[Any]:
+    """MODEL, FILE... and the options of a command that changes a model, as the parameter `change`; others
+    stand in --help behind -o, and `last` before -q."""
+
+    def with_change(command: Command) -> Command:
+        @wraps(command)
+        def run(
+            model_path: str,
+            files: tuple[str, ...],
+            output: str | None,
+            text: TextOptions,
+            quiet: bool,
+            **own: Any,
+        ) -> Any:
+            return command(Change(model_path, files, output, text, quiet), **own)
+
+        model = click.argument("model_path", metavar="MODEL")
+        files = click.argument("files", nargs=-1, required=True, metavar="FILE...")
+        options = (model, files, output_option, *others, text_options(), *last, quiet_option)
+        made: Command = with_options(options, run)
+        return made
+
+    return with_change
 
 
 def load_counted(path: str) -> CountedModel:
     from corate.models.counted import CountedModel
-    from corate.models.registry import load
+    from corate.models.registry import KINDS, load
 
     model = load(path)
     if not isinstance(model, CountedModel):
+        counted = [kind.name for kind in KINDS.values() if kind.counted]
         raise InputError(
             f"{type(model).__name__}: its training is a search, not counting; "
-            "this is for models that are counted (tagger, ecrn, ep1, ep2, hmm)",
+            f"this is for models that are counted ({', '.join(counted)})",
             path,
         )
     return model

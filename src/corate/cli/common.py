@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from corate.errors import InputError
+from corate.text.spans import SCHEMES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,36 +21,19 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-FORMAT_NAMES = ("conll", "conllu", "wordtag", "jsonl", "text")
 NAME_BYTES = 255  # what file systems allow
-SCHEME_NAMES = ("IOB1", "IOB2", "IOBES", "BILOU")
 
 
-def format_options(command: Command) -> Command:
-    """--format and --encoding, which every command that reads text has."""
-    command = click.option(
-        "--encoding", default="utf-8", show_default=True, metavar="NAME", help="Encoding of the text."
-    )(command)
-    return click.option(
-        "--format",
-        "format_",
-        type=click.Choice(FORMAT_NAMES),
-        help="Format of the text; by default found from its name and first lines.",
-    )(command)
-
-
-def label_option(command: Command) -> Command:
-    return click.option(
-        "--label",
-        metavar="WHERE",
-        help="Where the label is. conll: number of its column, from 1, or -1 for the last (the default). "
-        "conllu: upos (the default), xpos or feats:NAME. jsonl: its key (default: labels).",
-    )(command)
+def with_options(options: Sequence[Callable[[Any], Any]], command: Any) -> Any:
+    """A command with these options, in the order of --help."""
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 def valid_option(command: Command) -> Command:
     return click.option(
-        "--valid", type=click.Choice(SCHEME_NAMES), help="Only label sequences that are valid in this scheme."
+        "--valid", type=click.Choice([*SCHEMES]), help="Only label sequences that are valid in this scheme."
     )(command)
 
 

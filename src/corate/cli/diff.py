@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from corate.cli.changes import load_counted
-from corate.cli.common import console, format_options, label_option, plural, table
+from corate.cli.common import console, plural, table
+from corate.cli.text_options import TextOptions, text_options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 @click.option("--labelled/--unlabelled", default=True, show_default=True, help="Whether FILE has labels.")
 @click.option("--top", default=10, show_default=True, type=click.IntRange(1), help="Rows of each table.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
-@format_options
-@label_option
+@text_options()
 def diff(
     a: str,
     b: str,
@@ -32,9 +32,7 @@ def diff(
     labelled: bool,
     top: int,
     as_json: bool,
-    format_: str | None,
-    encoding: str,
-    label: str | None,
+    text: TextOptions,
 ) -> None:
     """Show what model B has counted that A has not and the other way round; with FILE, how they label it.
 
@@ -45,14 +43,12 @@ def diff(
     """
     from corate.evaluation.differences import differences, disagreements
     from corate.text.corpus import Corpus
-    from corate.text.formats import read
 
     models = load_counted(a), load_counted(b)
     found = differences(*models)
     labels = None
     if file is not None:
-        reader = read(file, format_, label=label, labelled=labelled, encoding=encoding)
-        sentences = [sentence for sentence in reader if len(sentence)]
+        sentences = [sentence for sentence in text.read(file, labelled) if len(sentence)]
         corpus = Corpus.from_sentences(sentences)
         gold = [sentence.labels or [] for sentence in sentences] if labelled else None
         words = [sentence.words for sentence in sentences]

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from corate.cli.common import (
-    SCHEME_NAMES,
     console,
-    format_options,
-    label_option,
     optional_model_option,
     plural,
     table,
@@ -19,7 +16,9 @@ from corate.cli.common import (
     valid_option,
     valid_spans,
 )
+from corate.cli.text_options import TextOptions, text_options
 from corate.errors import InputError
+from corate.text.spans import SCHEMES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
 @click.option("--conlleval", "as_conlleval", is_flag=True, help="The text that conlleval prints.")
 @click.option(
     "--scheme",
-    type=click.Choice([*SCHEME_NAMES, "auto", "none"]),
+    type=click.Choice([*SCHEMES, "auto", "none"]),
     default="auto",
     show_default=True,
     help="How labels make spans; auto finds out, none scores tokens only.",
@@ -62,8 +61,7 @@ if TYPE_CHECKING:
 @click.option(
     "--errors", default=10, show_default=True, type=click.IntRange(0), help="Most frequent errors to show."
 )
-@format_options
-@label_option
+@text_options()
 @threads_option
 def eval_(
     file: str,
@@ -76,9 +74,7 @@ def eval_(
     scheme: str,
     valid: str | None,
     errors: int,
-    format_: str | None,
-    encoding: str,
-    label: str | None,
+    text: TextOptions,
     threads: int,
 ) -> None:
     """Label FILE with a model and compare with the labels that it has.
@@ -97,11 +93,7 @@ def eval_(
       corate eval --folds 5 --weights fixed train.conll
       corate eval -m new.model --against old.model test.conll
     """
-    from corate.evaluation.evaluate import conlleval, evaluate
-    from corate.evaluation.significance import compare
-    from corate.models.registry import load
-    from corate.text.corpus import Corpus
-    from corate.text.formats import read
+    from corate.evaluation.evaluate import conlleval
 
     if as_json and as_conlleval:
         raise click.UsageError("--json and --conlleval do not go together: choose one")
@@ -110,31 +102,14 @@ def eval_(
         raise click.UsageError(f"--against and {other} do not go together: choose one")
     if folds is None and weights is not None:
         raise click.UsageError("--weights is for --folds: a model file has its own")
-    sentences = [s for s in read(file, format_, label=label, encoding=encoding) if len(s)]
-    gold = [sentence.labels or [] for sentence in sentences]
-    words = [sentence.words for sentence in sentences]
-    spans = None if scheme == "none" else scheme
+    gold = Gold(file, text, None if scheme == "none" else scheme)
     comparison = None
     if folds is not None:
-        corpus = Corpus.from_sentences(sentences).before_label(label)
-        predicted, known = _folds(corpus, folds, model_path, weights, valid, threads)
-        # Which words are known is another matter in every fold: say it of each token.
-        marked = [[str(w in fold) for w in each] for each, fold in zip(words, known, strict=True)]
-        result = evaluate(gold, predicted, marked, {str(True)}, spans)
+        result = _evaluate_folds(gold, folds, model_path, weights, valid, threads)
     elif model_path is None:
         raise click.UsageError("-m MODEL is missing, or --folds K")
     else:
-        corpus, labels = Corpus.from_sentences(sentences), {y for labels in gold for y in labels}
-        each = []
-        for path in filter(None, (model_path, other_path)):
-            crf = load(path).set_params(n_jobs=threads)
-            if not labels & {*crf.classes_}:
-                raise InputError(f"{file} and {path} have no label in common: is --label right?")
-            each.append((crf.predict(corpus, valid_spans(valid)), crf.known_words()))
-        (predicted, known_words), *others = each
-        result = evaluate(gold, predicted, words, known_words, spans)
-        for theirs, _ in others:
-            comparison = compare(gold, predicted, theirs, scheme=spans)
+        result, comparison = _evaluate_models(gold, model_path, other_path, valid, threads)
     if as_json:
         against = {} if comparison is None else {"against": comparison.to_json()}
         click.echo(json.dumps(result.to_json() | against, ensure_ascii=False))
@@ -144,6 +119,55 @@ def eval_(
         _print(console(), result, errors)
         if comparison is not None:
             _print_comparison(console(), comparison)
+
+
+class Gold:
+    """The sentences of FILE with the labels that they have, and how these make spans."""
+
+    def __init__(self, file: str, text: TextOptions, scheme: str | None) -> None:
+        from corate.text.corpus import Corpus
+
+        sentences = [sentence for sentence in text.read(file) if len(sentence)]
+        self.file, self.label, self.scheme = file, text.label, scheme
+        self.labels = [sentence.labels or [] for sentence in sentences]
+        self.words = [sentence.words for sentence in sentences]
+        self.corpus = Corpus.from_sentences(sentences)
+
+
+def _evaluate_models(
+    gold: Gold, path: str, other_path: str | None, valid: str | None, threads: int
+) -> tuple[Evaluation, Comparison | None]:
+    """How well a model labels the sentences, and how it compares with another one."""
+    from corate.evaluation.evaluate import evaluate
+    from corate.evaluation.significance import compare
+    from corate.models.registry import load
+
+    labels = {y for labels in gold.labels for y in labels}
+    each = []
+    for model_path in filter(None, (path, other_path)):
+        crf = load(model_path).set_params(n_jobs=threads)
+        if not labels & {*crf.classes_}:
+            raise InputError(f"{gold.file} and {model_path} have no label in common: is --label right?")
+        each.append((crf.predict(gold.corpus, valid_spans(valid)), crf.known_words()))
+    (predicted, known_words), *others = each
+    result = evaluate(gold.labels, predicted, gold.words, known_words, gold.scheme)
+    comparison = None
+    for theirs, _ in others:
+        comparison = compare(gold.labels, predicted, theirs, scheme=gold.scheme)
+    return result, comparison
+
+
+def _evaluate_folds(
+    gold: Gold, n_folds: int, like: str | None, weights: str | None, valid: str | None, threads: int
+) -> Evaluation:
+    """How well models of the other folds label each one."""
+    from corate.evaluation.evaluate import evaluate
+
+    corpus = gold.corpus.before_label(gold.label)
+    predicted, known = _folds(corpus, n_folds, like, weights, valid, threads)
+    # Which words are known is another matter in every fold: say it of each token.
+    marked = [[str(w in fold) for w in words] for words, fold in zip(gold.words, known, strict=True)]
+    return evaluate(gold.labels, predicted, marked, {str(True)}, gold.scheme)
 
 
 def _folds(

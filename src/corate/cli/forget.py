@@ -4,28 +4,13 @@ from __future__ import annotations
 
 import click
 
-from corate.cli.changes import changing, force_option, output_option, read_sentences, tell
-from corate.cli.common import format_options, label_option, plural, quiet_option
+from corate.cli.changes import Change, change_options, force_option, tell
+from corate.cli.common import plural
 
 
 @click.command(short_help="Make a model forget sentences that it has learned.")
-@click.argument("model_path", metavar="MODEL")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@output_option
-@force_option("Pass over sentences that the ledger does not know, and forget the others.")
-@format_options
-@label_option
-@quiet_option
-def forget(
-    model_path: str,
-    files: tuple[str, ...],
-    output: str | None,
-    force: bool,
-    format_: str | None,
-    encoding: str,
-    label: str | None,
-    quiet: bool,
-) -> None:
+@change_options(force_option("Pass over sentences that the ledger does not know, and forget the others."))
+def forget(change: Change, force: bool) -> None:
     """Take the labelled sentences of FILE... away from MODEL, in place or to another file.
 
     The counts are then those of a model that has never seen them. They must be given as they were learned,
@@ -35,11 +20,11 @@ def forget(
     Example:
       corate forget pos.model withdrawn.conll
     """
-    corpus = read_sentences(files, format_, label, encoding)
-    with changing(model_path, output, quiet) as model:
+    corpus = change.sentences()
+    with change.model() as model:
         before = model.counts_.n_sentences
         model.forget(corpus, force=force)
         n_labelled = int(corpus.labelled().sum())
         passed = n_labelled - (before - model.counts_.n_sentences)
-        if passed and model.ledger_ is not None and not quiet:
+        if passed and model.ledger_ is not None and not change.quiet:
             tell(f"{passed:,} of {plural(n_labelled, 'sentence')} were never learned: passed over")

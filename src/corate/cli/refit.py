@@ -4,29 +4,14 @@ from __future__ import annotations
 
 import click
 
-from corate.cli.changes import changing, output_option, read_sentences
-from corate.cli.common import format_options, label_option, quiet_option, threads_option
+from corate.cli.changes import Change, change_options
+from corate.cli.common import threads_option
 from corate.errors import InputError
 
 
 @click.command(short_help="Fit a model's weights again.")
-@click.argument("model_path", metavar="MODEL")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@output_option
-@format_options
-@label_option
-@threads_option
-@quiet_option
-def refit(
-    model_path: str,
-    files: tuple[str, ...],
-    output: str | None,
-    format_: str | None,
-    encoding: str,
-    label: str | None,
-    threads: int,
-    quiet: bool,
-) -> None:
+@change_options(last=[threads_option])
+def refit(change: Change, threads: int) -> None:
     """Fit the weights of MODEL again, on sentences that it has learned; its counts stay as they are.
 
     update, forget and merge leave the weights as they find them, which is good enough unless most of a model
@@ -39,11 +24,11 @@ def refit(
     """
     from corate.models.tagger.tagger import Tagger
 
-    corpus = read_sentences(files, format_, label, encoding)
-    with changing(model_path, output, quiet) as model:
+    corpus = change.sentences()
+    with change.model() as model:
         if not isinstance(model, Tagger):
             raise InputError(
-                "no tagger: what other models have learned follows from their counts", model_path
+                "no tagger: what other models have learned follows from their counts", change.path
             )
         model.set_params(n_jobs=threads)
         model.refit(corpus)

@@ -10,17 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from corate.cli.common import (
-    FORMAT_NAMES,
-    console,
-    format_options,
-    model_option,
-    plural,
-    threads_option,
-    valid_option,
-    valid_spans,
-)
+from corate.cli.common import console, model_option, plural, threads_option, valid_option, valid_spans
+from corate.cli.text_options import TextOptions, text_options
 from corate.errors import ConstraintError, InputError
+from corate.text.format_names import FORMAT_CLASSES
 
 if TYPE_CHECKING:
     from corate.text.formats import Format, Sentence
@@ -32,7 +25,9 @@ BATCH_TOKENS = 20_000
 @click.command(short_help="Label text.")
 @click.argument("file", default="-", metavar="[FILE]")
 @model_option
-@click.option("--to", type=click.Choice(FORMAT_NAMES), help="Format of the output, if not that of the input.")
+@click.option(
+    "--to", type=click.Choice([*FORMAT_CLASSES]), help="Format of the output, if not that of the input."
+)
 @click.option("--marginals", is_flag=True, help="Add the probability of each label.")
 @click.option(
     "--nbest",
@@ -42,12 +37,9 @@ BATCH_TOKENS = 20_000
 )
 @valid_option
 @click.option("--flush", is_flag=True, help="Write each sentence as soon as it is read (for pipes).")
-@format_options
-@click.option(
-    "--label",
-    metavar="WHERE",
-    help="An old label, which is not to be read as an observed column: conll: the number of its column; "
-    "conllu: the field to fill, upos (the default), xpos or feats:NAME.",
+@text_options(
+    "An old label, which is not to be read as an observed column: conll: the number of its column; "
+    "conllu: the field to fill, upos (the default), xpos or feats:NAME."
 )
 @threads_option
 @click.option("-q", "--quiet", is_flag=True, help="No summary.")
@@ -59,9 +51,7 @@ def tag(
     nbest: int | None,
     valid: str | None,
     flush: bool,
-    format_: str | None,
-    encoding: str,
-    label: str | None,
+    text: TextOptions,
     threads: int,
     quiet: bool,
 ) -> None:
@@ -77,19 +67,19 @@ def tag(
       corate tag -m ner.model --valid IOB2 --marginals news.conll > news.tagged
     """
     from corate.models.registry import load
-    from corate.text.formats import open_format, read
+    from corate.text.formats import open_format
 
     crf = load(model_path)
     crf.set_params(n_jobs=threads)
-    reader = read(file, format_, label=label, labelled=False, encoding=encoding)
+    reader = text.read(file, labelled=False)
     writer = reader.format if to is None else open_format(to, labelled=False)
     labeller = Labeller(crf, writer, reader.source, marginals, nbest, valid)
-    encoder = codecs.getincrementalencoder(encoding)()
+    encoder = codecs.getincrementalencoder(text.encoding)()
     started, n_tokens = time.perf_counter(), 0
     for batch in _batches(reader, 1 if flush else BATCH_TOKENS):
         n_tokens += sum(map(len, batch))
-        for text in labeller(batch):
-            _write(text, encoder)
+        for labelled in labeller(batch):
+            _write(labelled, encoder)
         if flush:
             sys.stdout.buffer.flush()
     sys.stdout.buffer.flush()

@@ -12,18 +12,11 @@ from typing import Any
 
 import click
 
-from corate.cli.common import (
-    check_target,
-    console,
-    format_options,
-    label_option,
-    megabytes,
-    plural,
-    quiet_option,
-    threads_option,
-)
-from corate.cli.models import FITTED, KINDS, check_options, make
+from corate.cli.common import check_target, console, megabytes, plural, quiet_option, threads_option
+from corate.cli.text_options import TextOptions, text_options
+from corate.cli.train_options import FITTED, make, model_options
 from corate.errors import ConvergenceWarning
+from corate.models.registry import KINDS
 
 Advance = Callable[[int], Any]
 
@@ -34,108 +27,25 @@ Advance = Callable[[int], Any]
 @click.option(
     "--model",
     "kind",
-    type=click.Choice(KINDS),
+    type=click.Choice([*KINDS]),
     default="tagger",
     show_default=True,
     help="tagger: many contexts at once, the most accurate one. ecrn, ep1, ep2: the papers' models, with "
     "unknown words by the joint value, by the mean or by a log-linear model of their spelling features; "
     "smaller and quicker. crf, memm, maxent, hmm, piecewise, separate: the classical models.",
 )
-@click.option(
-    "--weights",
-    type=click.Choice(["fitted", "fixed"]),
-    help="tagger: exponents of the rates, fitted on folds of the training data (the default) or constant.",
-)
-@click.option(
-    "--pair",
-    type=click.Choice(["label", "word"]),
-    help="ecrn, ep1, ep2: pair factors by labels alone (the default), or by words too where seen together.",
-)
-@click.option(
-    "--context",
-    "contexts",
-    multiple=True,
-    metavar="NAME",
-    help="Context to use instead of the default ones, e.g. suffix3 or initial,shape or word-1; repeatable. "
-    "Views: word lower initial hyphen ending shape prefixN suffixN tailN bias; further columns: col2.",
-)
-@click.option(
-    "--contexts",
-    "context_file",
-    metavar="FILE",
-    help="File of contexts to use instead of the default ones, one a line; or a template file of CRF++.",
-)
-@click.option(
-    "--words-only",
-    is_flag=True,
-    help="tagger, crf and its kin: look at the words alone, whatever other columns there are.",
-)
-@click.option(
-    "--mu-oov",
-    metavar="NUMBER|auto",
-    help="ecrn, ep1, ep2: exponent at unknown words (1); auto chooses it on --held-out.",
-)
-@click.option("--held-out", metavar="FILE", help="Labelled text for --mu-oov auto.")
-@click.option(
-    "--no-ledger",
-    is_flag=True,
-    help="Keep no digests of the sentences: smaller, but update and forget cannot tell what was learned.",
-)
-@click.option(
-    "--c2",
-    type=float,
-    metavar="NUMBER",
-    help="crf, maxent, memm, piecewise, separate, ep2: penalty on the squares of weights, as CRFsuite's "
-    "(1; ep2: 0.1).",
-)
-@click.option(
-    "--algorithm",
-    type=click.Choice(["lbfgs", "iis-s", "iis-t"]),
-    help="crf: L-BFGS (the default), or improved iterative scaling, which is slow.",
-)
-@click.option(
-    "--max-iterations",
-    type=click.IntRange(1),
-    metavar="N",
-    help="crf, maxent, memm, piecewise, separate: where to stop at the latest (1000). Ctrl-C stops earlier, "
-    "and the best weights so far are saved.",
-)
-@click.option(
-    "--shared",
-    is_flag=True,
-    help="memm: one model in which the label before is a feature, instead of one for each label before.",
-)
-@click.option(
-    "--smoothing",
-    type=click.Choice(["none", "lidstone", "witten-bell", "interpolation"]),
-    help="hmm: how counts become probabilities (interpolation).",
-)
-@format_options
-@label_option
+@model_options
+@text_options()
 @threads_option
 @quiet_option
 def train(
     files: tuple[str, ...],
     model_path: str,
     kind: str,
-    weights: str | None,
-    pair: str | None,
-    contexts: tuple[str, ...],
-    context_file: str | None,
-    words_only: bool,
-    mu_oov: str | None,
-    held_out: str | None,
-    no_ledger: bool,
-    c2: float | None,
-    algorithm: str | None,
-    max_iterations: int | None,
-    shared: bool,
-    smoothing: str | None,
-    format_: str | None,
-    encoding: str,
-    label: str | None,
+    text: TextOptions,
     threads: int,
     quiet: bool,
+    **options: Any,
 ) -> None:
     """Learn from labelled sentences and write a model.
 
@@ -150,60 +60,21 @@ def train(
       corate train --contexts crfpp.template chunks.txt -m chunks.model
       corate train --model crf --c2 0.1 train.conll -m crf.model
     """
-    from corate.contexts.files import read_contexts
-    from corate.text.formats import read_chunks, read_corpus
-
     check_target(Path(model_path))
-    if sum(map(bool, (contexts, context_file, words_only))) > 1:
-        raise click.UsageError("--context, --contexts and --words-only do not go together: choose one")
-    if context_file is not None:
-        contexts = read_contexts(context_file, encoding=encoding)
-    given: dict[str, Any] = {"--weights": weights, "--pair": pair, "--mu-oov": mu_oov, "--held-out": held_out}
-    given |= {"--words-only": words_only, "--no-ledger": no_ledger, "--smoothing": smoothing}
-    given |= {"--max-iterations": max_iterations, "--algorithm": algorithm, "--c2": c2 is not None}
-    given |= {"--shared": shared}
-    check_options(kind, given)
-    options: dict[str, Any] = {
-        "weights": weights,
-        "pair": pair,
-        "smoothing": smoothing,
-        "c2": c2,
-        "algorithm": algorithm,
-    }
-    options |= {"max_iterations": max_iterations, "ledger": False if no_ledger else None}
-    options |= {"models": "shared" if shared else None}
-    if mu_oov or held_out:
-        options["mu_oov"] = _mu_oov(mu_oov or "1", held_out)
-    model = make(kind, contexts, words_only, options)
-    model.set_params(n_jobs=threads)
-    if mu_oov == "auto":
-        model.set_params(mu_oov=None)
-    held = {"held_out": read_corpus(held_out, format_, label=label, encoding=encoding)} if held_out else {}
+    model = make(kind, options, text.encoding).set_params(n_jobs=threads)
+    held_out = options["held_out"]
+    held = {"held_out": text.corpus(held_out)} if held_out else {}
     started = time.perf_counter()
     show = sys.stderr.isatty() and not quiet
     with _progress(files, show) as (advance, fitted, stepped), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", ConvergenceWarning)
         fitting = {"progress": fitted if kind == "tagger" else stepped} if kind in ("tagger", *FITTED) else {}
-        chunks = read_chunks(files, format_, label=label, encoding=encoding, progress=advance)
-        model.fit_chunks((chunk.before_label(label) for chunk in chunks), **held, **fitting)
+        model.fit_chunks(text.chunks(files, advance), **held, **fitting)
     model.save(model_path)
     for warning in warned:
         click.echo(f"corate: {warning.message}", err=True)
     if show:
         _summarise(model, model_path, time.perf_counter() - started)
-
-
-def _mu_oov(text: str, held_out: str | None) -> float | None:
-    if text == "auto":
-        if held_out is None:
-            raise click.UsageError("--mu-oov auto needs --held-out FILE")
-        return None
-    if held_out is not None:
-        raise click.UsageError("--held-out is used by --mu-oov auto alone")
-    try:
-        return float(text)
-    except ValueError:
-        raise click.UsageError(f"--mu-oov {text!r} is neither a number nor 'auto'") from None
 
 
 @contextmanager

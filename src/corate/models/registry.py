@@ -1,38 +1,72 @@
-"""The registry of models: where each lives, by its name; and how a saved one is loaded."""
+"""The registry of models: a line for each kind; and how a saved one is loaded.
+
+What is known of models without them follows from it: the values of `corate train --model`, the classes that
+`corate` exports, the classes that a model file may hold. NumPy is not imported: `corate --help` reads it.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from corate.errors import ModelFileError
-from corate.models.base import Estimator
-from corate.storage import modelfile
 
-# Where the class of a model file lives, by its name in the file.
-MODELS = {
-    "EmpiricalCRF": "corate.models.empirical.empirical",
-    "HMM": "corate.models.hmm",
-    "LinearChainCRF": "corate.models.loglinear.crf",
-    "MEMM": "corate.models.loglinear.memm",
-    "MaxEntClassifier": "corate.models.loglinear.maxent",
-    "PiecewiseCRF": "corate.models.loglinear.piecewise",
-    "SeparateCRF": "corate.models.loglinear.separate",
-    "Tagger": "corate.models.tagger.tagger",
+
+class Kind(NamedTuple):
+    """A model as the command line names it."""
+
+    name: str
+    class_name: str
+    room: str  # of corate.models
+    counted: bool = False  # whether its training is counting, so that it adds and subtracts
+    params: Mapping[str, Any] = {}  # parameters that the name stands for
+
+    @property
+    def cls(self) -> Any:
+        return class_of(self.class_name)
+
+    def make(self, **params: Any) -> Any:
+        """An untrained model of this kind."""
+        return self.cls(**self.params, **params)
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("tagger", "Tagger", "tagger.tagger", counted=True),
+        Kind("ep1", "EmpiricalCRF", "empirical.empirical", counted=True, params={"unknown": "mean"}),
+        Kind("ep2", "EmpiricalCRF", "empirical.empirical", counted=True, params={"unknown": "maxent"}),
+        Kind("ecrn", "EmpiricalCRF", "empirical.empirical", counted=True, params={"unknown": "signature"}),
+        Kind("hmm", "HMM", "hmm", counted=True),
+        Kind("crf", "LinearChainCRF", "loglinear.crf"),
+        Kind("maxent", "MaxEntClassifier", "loglinear.maxent"),
+        Kind("memm", "MEMM", "loglinear.memm"),
+        Kind("piecewise", "PiecewiseCRF", "loglinear.piecewise"),
+        Kind("separate", "SeparateCRF", "loglinear.separate"),
+    )
 }
+
+# Where each class lives, by its name, which model files have.
+ROOMS = {kind.class_name: f"models.{kind.room}" for kind in KINDS.values()}
+
+
+def class_of(name: str) -> Any:
+    return getattr(import_module(f"corate.{ROOMS[name]}"), name)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """The model that `save` (or `corate train`) wrote. Nothing in the file is ever executed."""
+    from corate.storage import modelfile
+
     contents = modelfile.read(Path(path))
     name, params = contents.header.get("model"), contents.header.get("params")
-    if not isinstance(name, str) or name not in MODELS or not isinstance(params, dict):
+    if not isinstance(name, str) or name not in ROOMS or not isinstance(params, dict):
         raise ModelFileError(f"{path}: holds a model {name!r} that this version of corate does not know")
-    cls = getattr(import_module(MODELS[name]), name)
     try:
-        model: Estimator = cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in params.items()})
+        model = class_of(name)(**{k: tuple(v) if isinstance(v, list) else v for k, v in params.items()})
         model._check_params()
         model._restore(contents)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:

@@ -53,7 +53,7 @@ class FittedModel(Estimator):
 
     initial: Any = None
     all_states = all_transitions = False
-    default: tuple[str, ...] = LAFFERTY  # contexts of words
+    word_contexts: tuple[str, ...] = LAFFERTY  # what is looked at where tokens are words and nothing is named
     label_pairs = True  # whether a pair of labels alone is a feature
     extra_labels: tuple[str, ...] = ()  # that stand around sentences
     sides = (
@@ -148,7 +148,7 @@ class FittedModel(Estimator):
             return named
         if corpus.keys:
             return default_contexts(corpus)
-        return parse_all([*self.default, *(f"col{k}" for k in range(2, len(corpus.columns) + 1))])
+        return parse_all([*self.word_contexts, *(f"col{k}" for k in range(2, len(corpus.columns) + 1))])
 
     def _set_learned(self, known: Known, features: Features, weights: Float) -> None:
         self._contexts, self.classes_, self._words = list(known.contexts), known.classes, known.words

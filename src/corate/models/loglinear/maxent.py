@@ -24,7 +24,7 @@ class MaxEntClassifier(FittedModel):
     [['NOUN', 'DET']]
     """
 
-    default = ("bias", *LAFFERTY)  # nothing else tells frequent labels from rare ones
+    word_contexts = ("bias", *LAFFERTY)  # nothing else tells frequent labels from rare ones
     label_pairs = False
 
     def _pieces(self, chains: Chains) -> Chains:

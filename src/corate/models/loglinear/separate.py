@@ -56,7 +56,7 @@ class SeparateCRF(FittedModel):
     [['DET', 'NOUN']]
     """
 
-    default = ("bias", *LAFFERTY)
+    word_contexts = ("bias", *LAFFERTY)
     sides = 2
 
     def fit(self, X: Any, y: Any = None, progress: Report | None = None) -> SeparateCRF:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from corate.arrays import Float
-from corate.contexts.defaults import default_contexts
+from corate.contexts.defaults import WORDS, default_contexts
 from corate.contexts.template import Context, parse_all
 from corate.contexts.values import place_of
 from corate.counts.count import Events
@@ -61,6 +61,8 @@ class Tagger(CountedModel):
     >>> tagger.predict([["The", "neighbours", "repainted", "it", "."]])
     [['DET', 'NOUN', 'VERB', 'PRON', 'PUNCT']]
     """
+
+    word_contexts = WORDS
 
     def __init__(
         self,

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from corate.errors import InputError
+from corate.text.format_names import FORMAT_CLASSES
 from corate.text.formats.base import Format
-from corate.text.formats.conll import Conll
-from corate.text.formats.conllu import Conllu
-from corate.text.formats.jsonl import Jsonl
-from corate.text.formats.text import Text
-from corate.text.formats.wordtag import WordTag
 
 FORMATS: dict[str, type[Format]] = {
-    format_.name: format_ for format_ in (Conll, Conllu, WordTag, Jsonl, Text)
+    name: getattr(import_module(f"corate.text.formats.{name}"), class_name)
+    for name, class_name in FORMAT_CLASSES.items()
 }
 
 
