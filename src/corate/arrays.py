@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from math import isqrt
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -70,3 +70,11 @@ def starts_of_runs(keys: Int) -> Int:
     begins = np.ones(len(keys), bool)
     np.not_equal(keys[1:], keys[:-1], out=begins[1:])
     return np.flatnonzero(begins)
+
+
+def places_among(keys: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> Int:
+    """The place of each wanted one among sorted keys, −1 where it is not there."""
+    if not len(keys):
+        return np.full(len(wanted), -1)
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, place, -1)

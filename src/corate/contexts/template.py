@@ -79,6 +79,9 @@ class Atom:
             return self.view
         return self.column if self.view == "word" else f"{self.column}:{self.view}"
 
+    def at(self, offset: int) -> Atom:
+        return Atom(self.view, offset, self.column)
+
     @property
     def key(self) -> str | None:
         """The key of a feature."""
@@ -136,10 +139,9 @@ class Context:
     def is_feature(self) -> bool:
         return any(atom.key is not None for atom in self.atoms)
 
-    def values(self, words: Sequence[str]) -> list[str]:
-        """The values for these words, of a context that looks at the word itself only."""
-        columns = [map(view(atom.view), words) for atom in self.atoms]
-        return [",".join(parts) for parts in zip(*columns, strict=True)]
+    def as_view(self) -> Atom:
+        """A context that looks at the word itself only, as one view of it: its values joined by commas."""
+        return Atom(",".join(atom.view for atom in self.atoms))
 
     def describe(self, word: str) -> str:
         """For people: `initial=upper, ending=ing`."""

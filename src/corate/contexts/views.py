@@ -96,6 +96,9 @@ class Views:
             return self.words
         if name == "shape":
             return self._shapes
+        if "," in name:  # several views as one
+            parts = zip(*map(self, name.split(",")), strict=True)
+            return list(map(",".join, parts))
         affix = AFFIX.fullmatch(name)
         if affix is None:
             return list(map(view(name), self.words))

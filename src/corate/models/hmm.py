@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from corate.arrays import Float, offsets_of
-from corate.contexts.template import Context, parse_all
+from corate.contexts.template import Atom, Context, parse_all
+from corate.contexts.values import Encoder, words_alone
 from corate.counts.count import count
 from corate.counts.counts import Counts
 from corate.counts.ledger import Digests
@@ -264,23 +265,21 @@ class Unknown:
     def __init__(
         self, contexts: Sequence[Context], words: Sequence[str], of_word: Float, prior: Float
     ) -> None:
-        self.contexts = contexts
         rare = np.flatnonzero(of_word.sum(axis=1) <= RARE)
-        names = [words[i] for i in rare.tolist()]
         self.prior = _witten_bell(of_word[rare].sum(axis=0)[None], prior)[0]
-        self.steps: list[tuple[dict[str, int], Float]] = []  # least specific first
-        for context in reversed(self.contexts):
-            values = context.values(names)
-            index = {value: i for i, value in enumerate(sorted(set(values)))}
-            number = np.array([index[value] for value in values], np.int64)
-            total: Float = np.zeros((len(index), of_word.shape[1]))
-            np.add.at(total, number, of_word[rare])
-            self.steps.append((index, total))
+        views = [context.as_view() for context in reversed(contexts)]
+        encoded = Encoder.learn(words_alone([words[i] for i in rare.tolist()]), views)
+        self._encoder = encoded.encoder
+        self.steps: list[tuple[Atom, Float]] = []  # views and #(f, y), least specific first
+        for view in views:
+            total: Float = np.zeros((len(self._encoder.vocabularies[view.source]), of_word.shape[1]))
+            np.add.at(total, encoded.ids[view.source], of_word[rare])
+            self.steps.append((view, total))
 
     def log_prob(self, words: Sequence[str]) -> Float:
         found = np.broadcast_to(self.prior, (len(words), len(self.prior)))
-        for context, (index, total) in zip(reversed(self.contexts), self.steps, strict=True):
-            place = np.array([index.get(value, -1) for value in context.values(words)], np.int64)
+        for view, total in self.steps:
+            place = self._encoder.ids(view, words)
             seen = place >= 0
             found = found.copy()
             found[seen] = _witten_bell(total[place[seen]], found[seen])

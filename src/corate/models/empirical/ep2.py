@@ -54,7 +54,7 @@ class ExponentialFactors(EmpiricalFactors):
     def __init__(self, counts: Counts, contexts: Sequence[Context]) -> None:
         super().__init__(counts, contexts)
         self.weights: dict[str, Float] = {}
-        self._first = offsets_of(np.array([len(spelling.index) for spelling in self.spelling], np.int64))
+        self._first = offsets_of(np.array([spelling.n_values for spelling in self.spelling], np.int64))
         self._values = np.empty((len(counts.words), len(self.spelling)), np.int64)  # of the known words
         for j, spelling in enumerate(self.spelling):
             self._values[:, j] = spelling.of_word

@@ -10,6 +10,7 @@ import numpy as np
 
 from corate.arrays import Float, Ids, Int, offsets_of, ragged_arange
 from corate.contexts.template import Context
+from corate.contexts.values import SILENT, Encoder, words_alone
 from corate.counts.counts import Counts
 from corate.counts.names import LABEL_PAIR, WORD_LABEL, WORD_PAIR
 from corate.counts.table import Table
@@ -25,15 +26,16 @@ class Spelling:
     """
 
     def __init__(self, context: Context, words: Sequence[str], table: Table) -> None:
-        values = context.values(words)
-        self.context = context
-        self.index = {value: i for i, value in enumerate(sorted(set(values) - {""}))}
-        self.of_word = np.fromiter((self.index.get(value, -1) for value in values), np.int64, len(values))
-        self.prob = Conditional.from_table(table.map(self.of_word, None), len(self.index))
+        self.context, self._view = context, context.as_view()
+        encoded = Encoder.learn(words_alone(words), [self._view], unlisted=[SILENT])
+        self._encoder = encoded.encoder
+        self.of_word = encoded.ids[self._view.source]
+        self.n_values = len(self._encoder.vocabularies[self._view.source])
+        self.prob = Conditional.from_table(table.map(self.of_word, None), self.n_values)
 
-    def ids(self, words: Sequence[str]) -> Int:
+    def ids(self, words: Sequence[str]) -> Ids:
         """Id of each word's value, −1 where training never saw it."""
-        return np.array([self.index.get(value, -1) for value in self.context.values(words)], np.int64)
+        return self._encoder.ids(self._view, words)
 
 
 @dataclass(frozen=True)
