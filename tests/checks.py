@@ -114,6 +114,18 @@ def check_save_and_load(estimator: Any, tmp: Path) -> None:
     assert sorted(path.name for path in tmp.iterdir()) == ["a.model", "b.model"]
 
 
+def check_answers_are_those_of_the_parameters_at_fit(estimator: Any, tmp: Path) -> None:
+    """Whatever is set afterwards is for the next fit: neither labels nor the file change."""
+    labels = fitted(estimator).predict(TEST[:40])
+    marginals = estimator.predict_marginals(TEST[:5])
+    estimator.save(tmp / "a.model")
+    estimator.set_params(**{name: "nonsense" for name in estimator.get_params() if name != "n_jobs"})
+    assert estimator.predict(TEST[:40]) == labels
+    assert estimator.predict_marginals(TEST[:5]) == marginals
+    estimator.save(tmp / "b.model")
+    assert (tmp / "a.model").read_bytes() == (tmp / "b.model").read_bytes()
+
+
 def check_forced_labels(estimator: Any, tmp: Path) -> None:
     forced = [{0: "B-ORG", len(words) - 1: "I-LOC"} for words in TEST[:30]]
     labels = fitted(estimator).predict(TEST[:30], Constraints(forced=forced))

@@ -113,7 +113,7 @@ class Estimator(ABC):
         """Sentences in a shape that the model can label."""
         self._check_fitted()
         keys = tuple(sorted({atom.key for c in self._contexts for atom in c.atoms if atom.key is not None}))
-        return as_corpus(X, y, self.numbers, keys)
+        return as_corpus(X, y, self._fitted_params.get("numbers"), keys)
 
     def _named_contexts(self, corpus: Corpus) -> list[Context] | None:
         """The contexts that the user has named, if they fit the tokens; None where none are named."""

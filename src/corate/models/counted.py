@@ -10,7 +10,7 @@ weights of EP2. Numbers that were learned besides (the Tagger's weights, a chose
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
@@ -19,8 +19,9 @@ import numpy.typing as npt
 
 from corate.contexts.template import Context
 from corate.contexts.values import seen_columns
-from corate.counts.count import count
 from corate.counts.counts import Counts, add_up
+from corate.counts.engines.base import Counted, Engine
+from corate.counts.engines.memory import count_chunks
 from corate.counts.invariants import check
 from corate.counts.ledger import NO_DIGESTS, Digests, Ledger, digests_of
 from corate.counts.table import NEVER_COUNTED, Table
@@ -28,6 +29,7 @@ from corate.errors import InputError
 from corate.models.base import Estimator
 from corate.storage.modelfile import Array, Contents
 from corate.text.corpus import Corpus
+from corate.text.tokens import as_corpus
 
 MOST_COUNTED = 2**32 - 1  # what the kernels can hold of one event
 HINTS = {  # what to do about a parameter that differs
@@ -56,6 +58,7 @@ class CountedModel(Estimator):
     ledger_: Ledger | None  # None where it is left out
     pruned_: int  # events below this count have been dropped; 0 where none have
     ledger: bool
+    _engine: Engine = staticmethod(count_chunks)  # who counts
 
     # What a model says of itself ---------------------------------------------------------------------
 
@@ -111,8 +114,8 @@ class CountedModel(Estimator):
         """
         if not self._is_fitted():
             return self.fit(X, y)
-        corpus, digests = self._batch(X, y)
-        added = count(corpus, tuple(self.counts_.tables))
+        noted = None if self.ledger_ is None else self._contexts
+        added, digests = self._engine([self._labelled_sentences(X, y)], tuple(self.counts_.tables), noted)
         counts = self.counts_ + added
         self._check_counts(counts)
         ledger = None if self.ledger_ is None else self.ledger_ + Ledger.of(digests)
@@ -143,7 +146,7 @@ class CountedModel(Estimator):
                 corpus, digests = corpus.take(counted), digests[known]
                 if not known.any():
                     return self
-        taken = count(corpus, tuple(self.counts_.tables))
+        taken = self._engine([corpus], tuple(self.counts_.tables)).counts
         counts = self.counts_ - taken
         if not counts.n_tokens:
             raise InputError("nothing would be left of the model: remove its file instead")
@@ -206,26 +209,38 @@ class CountedModel(Estimator):
         self._replace_counts(counts)
         return self
 
-    def _batch(self, X: Any, y: Any) -> tuple[Corpus, Digests]:
-        """Sentences to add or to take away; and digests of those that have a label, if there is a ledger."""
+    def _labelled_sentences(self, X: Any, y: Any) -> Corpus:
+        """Sentences to add or to take away, if the model can count them."""
         corpus = self._corpus(X, y)
         if corpus.labels is None:
             raise InputError("the sentences have no labels: there is nothing to count")
-        columns = seen_columns(corpus, self._contexts)
+        seen_columns(corpus, self._contexts)  # which raises an error where one is missing
         if not corpus.labelled().any():
             raise InputError("no sentence has a label: there is nothing to count")
-        return corpus, NO_DIGESTS if self.ledger_ is None else digests_of(corpus, columns)
+        return corpus
+
+    def _batch(self, X: Any, y: Any) -> tuple[Corpus, Digests]:
+        """Such sentences, and digests of those that have a label, if there is a ledger."""
+        corpus = self._labelled_sentences(X, y)
+        return corpus, self._digests(corpus, self._contexts, self.ledger_ is not None)
+
+    def _count_words(self, chunks: Iterable[Corpus]) -> Counted:
+        """Count for a first training, if the model looks at words alone."""
+        noted = () if self.ledger else None
+        counted = self._engine(map(as_corpus, chunks), self._tables(), noted)
+        if not counted.counts.n_tokens:
+            raise InputError("no labelled token to learn from")
+        return counted
 
     def _start_ledger(self, digests: Digests) -> None:
         """What a first training has learned: these sentences, and nothing was pruned."""
         self.pruned_ = 0
         self.ledger_ = Ledger.of(digests) if self.ledger else None
 
-    def _digests(self, corpus: Corpus, contexts: Sequence[Context]) -> Digests:
+    def _digests(self, corpus: Corpus, contexts: Sequence[Context], ledger: bool | None = None) -> Digests:
         """What the ledger is to have of some sentences; nothing where there is none."""
-        if not self.ledger:
-            return NO_DIGESTS
-        return digests_of(corpus, seen_columns(corpus, contexts))
+        keeps_one = self.ledger if ledger is None else ledger
+        return digests_of(corpus, seen_columns(corpus, contexts)) if keeps_one else NO_DIGESTS
 
     # On disk -----------------------------------------------------------------------------------------
 

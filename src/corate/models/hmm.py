@@ -22,9 +22,7 @@ import numpy as np
 from corate.arrays import Float, offsets_of
 from corate.contexts.template import Atom, Context, parse_all
 from corate.contexts.values import Encoder, words_alone
-from corate.counts.count import count
 from corate.counts.counts import Counts
-from corate.counts.ledger import Digests
 from corate.counts.names import FIRST_LABEL, LABEL, LABEL_PAIR, LAST_LABEL, WORD_LABEL
 from corate.errors import InputError
 from corate.lattice import decode
@@ -82,22 +80,18 @@ class HMM(CountedModel):
     def fit(self, X: Any, y: Any = None) -> HMM:
         """Count the events of labelled sentences."""
         self._check_params()
-        corpus = as_corpus(X, y)
-        return self._learn(count(corpus, self._tables()), self._digests(corpus, ()))
+        return self.fit_chunks([as_corpus(X, y)])
 
     def fit_chunks(self, chunks: Iterable[Corpus]) -> HMM:
-        """Like `fit`, for sentences that arrive piece by piece."""
-        return self.fit(Corpus.join(list(chunks)))
-
-    def _tables(self) -> tuple[str, ...]:
-        return (LABEL, FIRST_LABEL, LAST_LABEL, LABEL_PAIR, WORD_LABEL)
-
-    def _learn(self, counts: Counts, digests: Digests) -> HMM:
-        if not counts.n_tokens:
-            raise InputError("no labelled token to learn from")
+        """Like `fit`, for sentences that arrive piece by piece and need not fit into memory together."""
+        self._check_params()
+        counts, digests = self._count_words(chunks)
         self._set_learned(counts, {}, {})
         self._start_ledger(digests)
         return self
+
+    def _tables(self) -> tuple[str, ...]:
+        return (LABEL, FIRST_LABEL, LAST_LABEL, LABEL_PAIR, WORD_LABEL)
 
     def _set_learned(self, counts: Counts, learned: Learned, arrays: Arrays) -> None:
         self._contexts = parse_all(self.contexts)
@@ -120,7 +114,8 @@ class HMM(CountedModel):
         """Probabilities, derived from the counts when first asked for."""
         self._check_fitted()
         if self._factors is None:
-            self._factors = Factors.of(self.counts_, self._contexts, self.smoothing, self.k)
+            fitted = self._fitted_params
+            self._factors = Factors.of(self.counts_, self._contexts, fitted["smoothing"], fitted["k"])
         return self._factors
 
     def _lattice(self, corpus: Corpus) -> Lattice:
@@ -130,7 +125,7 @@ class HMM(CountedModel):
         possible = own > LOG_ZERO
         first, last = corpus.offsets[:-1], corpus.offsets[1:] - 1
         some = first <= last
-        if self.ends:
+        if self._fitted_params["ends"]:
             own[first[some]] += factors.start
             own[last[some]] += factors.stop
         else:
@@ -173,7 +168,7 @@ class HMM(CountedModel):
         best = decode.viterbi(lattice)
         labels = best.labels(lattice).tolist()
         probabilities = decode.marginals(lattice).probabilities
-        own = factors.emissions(corpus.words.strings())
+        own, ends = factors.emissions(corpus.words.strings()), self._fitted_params["ends"]
         explanations = []
         for i, (word, y) in enumerate(zip(corpus.words.strings(), labels, strict=True)):
             name, kind = self.classes_[y], "" if word in factors.index else "unknown word "
@@ -182,9 +177,9 @@ class HMM(CountedModel):
                 before = self.classes_[labels[i - 1]]
                 reasons.append(Reason(f"{name} after {before}", float(factors.transitions[labels[i - 1], y])))
             else:
-                score = float((factors.start if self.ends else factors.log_prior)[y])
-                reasons.append(Reason(f"{name} first" if self.ends else f"{name} anywhere", score))
-            if self.ends and i == len(labels) - 1:
+                score = float((factors.start if ends else factors.log_prior)[y])
+                reasons.append(Reason(f"{name} first" if ends else f"{name} anywhere", score))
+            if ends and i == len(labels) - 1:
                 reasons.append(Reason(f"{name} last", float(factors.stop[y])))
             chosen = int(best.candidates[i])
             other = runner_up(lattice, probabilities, self.classes_, i, chosen)

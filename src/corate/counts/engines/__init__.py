@@ -1,1 +1,3 @@
-"""Who does the counting. Every engine gives equal `Counts` for the same sentences."""
+"""Who does the counting: `base` says what an engine is, every other module is one. They give equal `Counts`
+for the same sentences, and know nothing of one another.
+"""

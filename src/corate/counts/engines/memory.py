@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
+import numpy as np
+
+from corate.contexts.template import Context
+from corate.contexts.values import seen_columns
 from corate.counts.count import count
 from corate.counts.counts import Counts, add_up
+from corate.counts.engines.base import Counted
+from corate.counts.ledger import NO_DIGESTS, digests_of
 from corate.text.corpus import Corpus
 
 
-def count_chunks(chunks: Iterable[Corpus], names: Sequence[str]) -> Counts:
-    """Counts of all chunks together."""
-    return add_up(chain([Counts.empty(names)], (count(chunk, names) for chunk in chunks)))
+def count_chunks(
+    chunks: Iterable[Corpus], tables: Sequence[str], noted: Sequence[Context] | None = None
+) -> Counted:
+    """Counts and digests of all chunks together."""
+    digests = [NO_DIGESTS]
+
+    def each() -> Iterator[Counts]:
+        for chunk in chunks:
+            yield count(chunk, tables)
+            if noted is not None:
+                digests.append(digests_of(chunk, seen_columns(chunk, noted)))
+
+    parts = each()
+    first = next(parts, None)
+    counts = Counts.empty(tables) if first is None else add_up(chain([first], parts))
+    return Counted(counts, np.concatenate(digests))

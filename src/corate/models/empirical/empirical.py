@@ -13,7 +13,7 @@ ECRN is thus EP1 with a single, joint context, and the code knows only that one 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,10 +22,8 @@ import numpy as np
 from corate.arrays import Float
 from corate.contexts.defaults import SPELLING
 from corate.contexts.template import Context, parse_all
-from corate.counts.count import count
 from corate.counts.counts import Counts
-from corate.counts.engines.memory import count_chunks
-from corate.counts.ledger import NO_DIGESTS, Digests
+from corate.counts.engines.base import Counted
 from corate.counts.names import LABEL_PAIR, WORD_LABEL, WORD_PAIR
 from corate.errors import InputError
 from corate.lattice import decode
@@ -110,45 +108,35 @@ class EmpiricalCRF(CountedModel):
         """
         self._check_params()
         corpus = as_corpus(X, y)
-        counts = count(corpus, self._tables())
-        digests = self._digests(corpus, ())
+        counted = self._count_words([corpus])
         if isinstance(held_out, tuple):
             held_out = as_corpus(*held_out)
-        rest = counts
+        rest = counted.counts
         if self.mu_oov is None and held_out is None:
             first = corpus.n_sentences - max(1, corpus.n_sentences // 10)
             held_out = corpus.select(first, corpus.n_sentences)
-            rest = counts - count(held_out, self._tables())
-        return self._learn(counts, held_out, rest, digests)
+            rest = rest - self._engine([held_out], self._tables()).counts
+        return self._learn(counted, held_out, rest)
 
     def fit_chunks(self, chunks: Iterable[Corpus], held_out: Corpus | None = None) -> EmpiricalCRF:
         """Like `fit`, for sentences that arrive piece by piece and need not fit into memory together."""
         self._check_params()
         if self.mu_oov is None and held_out is None:
             raise InputError("mu_oov is to be chosen on held-out data, but none was given")
-        digests = [NO_DIGESTS]
-
-        def noted() -> Iterator[Corpus]:
-            for chunk in chunks:
-                digests.append(self._digests(chunk, ()))
-                yield chunk
-
-        counts = count_chunks(noted(), self._tables())
-        return self._learn(counts, held_out, counts, np.concatenate(digests))
+        counted = self._count_words(chunks)
+        return self._learn(counted, held_out, counted.counts)
 
     def _tables(self) -> tuple[str, ...]:
         return (WORD_LABEL, LABEL_PAIR) + ((WORD_PAIR,) if self.pair == "word" else ())
 
-    def _learn(self, counts: Counts, held_out: Corpus | None, rest: Counts, digests: Digests) -> EmpiricalCRF:
+    def _learn(self, counted: Counted, held_out: Corpus | None, rest: Counts) -> EmpiricalCRF:
         """`rest`: the counts without those of held-out sentences."""
-        if not counts.n_tokens:
-            raise InputError("no labelled token to learn from")
         mu_oov = self.mu_oov
         if mu_oov is None:
             assert held_out is not None
             mu_oov = self._choose_mu_oov(held_out, rest)
-        self._set_learned(counts, {"mu_oov": mu_oov})
-        self._start_ledger(digests)
+        self._set_learned(counted.counts, {"mu_oov": mu_oov})
+        self._start_ledger(counted.digests)
         if self.unknown == "maxent":
             self.factors()  # whatever there is to say of the fit is said now
         return self

@@ -11,11 +11,9 @@ positions. The objective is CRFsuite's, so that numbers compare:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from corate.arrays import Float, Ids
 from corate.contexts.defaults import LAFFERTY, default_contexts
@@ -23,13 +21,21 @@ from corate.contexts.template import Context, parse_all
 from corate.errors import InputError
 from corate.lattice.lattice import Lattice
 from corate.models.base import MOST_SCORES, Estimator
-from corate.models.explanation import Explanation, Reason, runner_up
+from corate.models.explanation import Explanation
 from corate.models.loglinear.attributes import Attributes, Sparse
 from corate.models.loglinear.chains import Chains
 from corate.models.loglinear.expectations import lattice as chain_lattice
-from corate.models.loglinear.expectations import penalised, transition_scores
+from corate.models.loglinear.expectations import penalised
+from corate.models.loglinear.explain import explain
 from corate.models.loglinear.features import Features, observed, seen_features
+from corate.models.loglinear.naming import feature_names, starting_weights
 from corate.models.loglinear.optimise import TOLERANCE, Report, Search, minimise
+from corate.models.loglinear.restore import (
+    feature_arrays,
+    restored_attributes,
+    restored_features,
+    restored_weights,
+)
 from corate.storage.modelfile import Contents
 from corate.text.corpus import UNLABELLED, Corpus
 from corate.text.tokens import as_corpus
@@ -255,136 +261,3 @@ def labelled_chains(corpus: Corpus, labels: Ids, states: Sparse, pairs: Sparse) 
     first = np.flatnonzero(begins[kept])
     offsets = np.append(first, len(kept)).astype(np.int64)
     return Chains.of(offsets, states.select(kept), pairs.select(kept)), labels[kept]
-
-
-def feature_names(
-    features: Features, names: Sequence[str], pair_names: Sequence[str], classes: Sequence[str]
-) -> list[tuple[str, ...]]:
-    states = zip(features.state_attributes.tolist(), features.state_labels.tolist(), strict=True)
-    pairs = zip(
-        features.pair_attributes.tolist(),
-        features.pair_left.tolist(),
-        features.pair_right.tolist(),
-        strict=True,
-    )
-    found: list[tuple[str, ...]] = [(names[a], classes[y]) for a, y in states]
-    found += [
-        ("", classes[y], classes[z])
-        for y, z in zip(features.left.tolist(), features.right.tolist(), strict=True)
-    ]
-    return found + [(pair_names[a], classes[y], classes[z]) for a, y, z in pairs]
-
-
-def starting_weights(
-    initial: Any,
-    features: Features,
-    attributes: Attributes,
-    pair_attributes: Attributes,
-    classes: Sequence[str],
-) -> Float:
-    """Zeros; or a vector in the order of the features; or weights by name, the others zero."""
-    if initial is None:
-        return np.zeros(len(features))
-    if isinstance(initial, Mapping):
-        names = feature_names(features, attributes.names(), pair_attributes.names(), classes)
-        index = {name: k for k, name in enumerate(names)}
-        index |= {"|".join(name): k for k, name in enumerate(names)}  # type: ignore[misc]
-        weights = np.zeros(len(features))
-        for name, value in initial.items():
-            if name not in index:
-                raise InputError(
-                    f"initial has a weight for {name!r}, and no feature is called so: "
-                    f"write (attribute, label) or (attribute, label, next label), such as {names[0]!r}"
-                )
-            weights[index[name]] = _number(name, value)
-    else:
-        weights = np.array(initial, np.float64)
-        if weights.shape != (len(features),):
-            raise InputError(f"initial has {weights.size} weights where {len(features)} features are")
-    if not np.isfinite(weights).all():
-        place = int(np.flatnonzero(~np.isfinite(weights))[0])
-        raise InputError(f"initial has {weights[place]} for weight {place}: give finite numbers")
-    return weights
-
-
-def _number(name: Any, value: Any) -> float:
-    if not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
-        raise InputError(f"initial has {value!r} for {name!r}: give a finite number")
-    return float(value)
-
-
-FIELDS = ("state_offsets", "state_labels", "left", "right", "pair_offsets", "pair_left", "pair_right")
-
-
-def feature_arrays(kind: str, features: Features) -> dict[str, npt.NDArray[Any]]:
-    return {f"{kind}/{name}": getattr(features, name) for name in FIELDS}
-
-
-def restored_features(state: Contents, kind: str, n_labels: int) -> Features:
-    features = Features(n_labels, *(state.arrays[f"{kind}/{name}"] for name in FIELDS))
-    features.check()
-    return features
-
-
-def restored_weights(state: Contents, name: str, features: Features) -> Float:
-    weights = state.arrays[name]
-    if weights.dtype != np.float64 or weights.shape != (len(features),) or not np.isfinite(weights).all():
-        raise ValueError("a weight is missing, or not a number")
-    return weights
-
-
-def restored_attributes(state: Contents, kind: str, contexts: Sequence[Context]) -> Attributes:
-    """The attributes of a model file, checked for all that lookups rely on."""
-    sources = {atom.source for context in contexts for atom in context.atoms}
-    vocabularies = {source: state.texts[f"{kind}/{source}"] for source in sorted(sources)}
-    for source, values in vocabularies.items():
-        if any(a >= b for a, b in pairwise(values)):
-            raise ValueError(f"vocabulary {source!r} is not sorted or repeats an entry")
-    tables = [state.arrays[f"{kind}/{k}"] for k in range(len(contexts))]
-    for context, table in zip(contexts, tables, strict=True):
-        sizes = np.array([len(vocabularies[atom.source]) for atom in context.atoms])
-        if table.dtype != np.int32 or table.ndim != 2 or table.shape[1] != len(sizes):
-            raise ValueError(f"the values of the context {context} have another shape")
-        if len(table) and ((table < 0) | (table >= sizes)).any():
-            raise ValueError(f"a value of the context {context} is outside its vocabulary")
-    return Attributes(contexts, vocabularies, tables)
-
-
-def explain(model: FittedModel, corpus: Corpus, lattice: Lattice, chains: Chains) -> list[Explanation]:
-    """The weights behind the best labels of a lattice that holds one sentence."""
-    from corate.lattice import decode
-
-    features, classes = model.features_, model.classes_
-    best = decode.viterbi(lattice).candidates.tolist()
-    probabilities = decode.marginals(lattice).probabilities
-    transitions = transition_scores(features, model.weights_)
-    state, _, pair = features.split(model.weights_)
-    explanations = []
-    for i, candidate in enumerate(best):
-        label = int(lattice.labels[candidate])
-        reasons = []
-        for a in chains.states.ids[chains.states.offsets[i] : chains.states.offsets[i + 1]].tolist():
-            own = np.arange(features.state_offsets[a], features.state_offsets[a + 1])
-            for k in own[features.state_labels[own] == label].tolist():
-                name = f"{model.attributes_.name(a)} with {classes[label]}"
-                reasons.append(Reason(name, float(state[k])))
-        if i:
-            before = int(lattice.labels[best[i - 1]])
-            text = f"{classes[before]} before {classes[label]}"
-            if transitions[before, label]:
-                reasons.append(Reason(text, float(transitions[before, label])))
-            for a in chains.pairs.ids[chains.pairs.offsets[i] : chains.pairs.offsets[i + 1]].tolist():
-                own = np.arange(features.pair_offsets[a], features.pair_offsets[a + 1])
-                fits = (features.pair_left[own] == before) & (features.pair_right[own] == label)
-                for k in own[fits].tolist():
-                    reasons.append(Reason(f"{text} at {model.pair_attributes_.name(a)}", float(pair[k])))
-        explanations.append(
-            Explanation(
-                "" if corpus.keys else corpus.words.strings()[i],
-                classes[label],
-                float(probabilities[candidate]),
-                runner_up(lattice, probabilities, classes, i, candidate),
-                sorted(reasons, key=lambda reason: -abs(reason.score)),
-            )
-        )
-    return explanations

@@ -121,17 +121,11 @@ class MEMM(FittedModel):
         pieces = replace(
             pieces.counting(np.bincount(number).astype(np.float64)),
             groups=before[first].astype(np.int32),
-            allowed=self._successors(features).astype(np.uint8),
+            allowed=_successors(features, self.models == "shared").astype(np.uint8),
         )
         seen = observed(features, chains, labels)
         likelihood = penalised(local, pieces, seen, self.c2, self._n_threads())
         return minimise(likelihood, start, search, type(self).__name__)
-
-    def _successors(self, features: Features) -> npt.NDArray[np.bool_]:
-        """Which labels may follow each label, and the start."""
-        follows = np.full((features.n_labels, features.n_labels - 1), self.models == "shared")
-        follows[features.left, features.right] = True
-        return follows
 
     def _batch_tokens(self) -> int:
         return max(1, min(super()._batch_tokens(), MOST_SCORES // len(self.classes_) ** 2))
@@ -149,7 +143,8 @@ class MEMM(FittedModel):
             cells += features.pair_left[rows].astype(np.int64) * n + features.pair_right[rows]
             weight = features.split(self.weights_)[2][rows]
             scores += np.bincount(cells, weights=weight, minlength=scores.size).reshape(scores.shape)
-        scores = log_softmax(np.where(self._successors(features), scores, -np.inf))
+        follows = _successors(features, self._fitted_params["models"] == "shared")
+        scores = log_softmax(np.where(follows, scores, -np.inf))
         is_edge = np.zeros(n_positions, bool)
         is_edge[chains.edges()] = True
         return Lattice(
@@ -166,6 +161,13 @@ class MEMM(FittedModel):
         super()._check_params()
         if self.models not in MODELS:
             raise InputError(f"models={self.models!r}: choose from {', '.join(map(repr, MODELS))}")
+
+
+def _successors(features: Features, shared: bool) -> npt.NDArray[np.bool_]:
+    """Which labels may follow each label, and the start: those that did, or all where the model is shared."""
+    follows = np.full((features.n_labels, features.n_labels - 1), shared)
+    follows[features.left, features.right] = True
+    return follows
 
 
 def log_softmax(scores: Float) -> Float:

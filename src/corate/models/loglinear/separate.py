@@ -23,19 +23,15 @@ from corate.errors import InputError
 from corate.lattice.lattice import Lattice
 from corate.models.explanation import Explanation
 from corate.models.loglinear.attributes import Sparse
-from corate.models.loglinear.base import (
-    FittedModel,
-    feature_arrays,
-    feature_names,
-    restored_features,
-    restored_weights,
-)
+from corate.models.loglinear.base import FittedModel
 from corate.models.loglinear.chains import Chains
 from corate.models.loglinear.expectations import lattice as chain_lattice
 from corate.models.loglinear.expectations import penalised, state_scores
 from corate.models.loglinear.features import Features, observed, seen_features
+from corate.models.loglinear.naming import feature_names
 from corate.models.loglinear.optimise import Report, Search, minimise
 from corate.models.loglinear.pieces import distinct_edges, edge_chains, single_positions
+from corate.models.loglinear.restore import feature_arrays, restored_features, restored_weights
 from corate.storage.modelfile import Contents
 from corate.text.corpus import Corpus
 
