@@ -5,11 +5,12 @@ DATA ?= ../shared/data
 CXX_SOURCES := $(shell find src tests -name "*.cpp" -o -name "*.h")
 SOURCES := pyproject.toml CMakeLists.txt $(shell find src -type d -not -name __pycache__) $(filter src/%,$(CXX_SOURCES))
 
-.PHONY: help demo test test-long lint bench experiments report clean
+.PHONY: help demo test test-other-cpu test-long lint bench experiments report clean
 
 help:
 	@echo "make demo          train on the bundled sample, tag and explain a sentence"
 	@echo "make test          every check: lint, types, import contract, tests"
+	@echo "make test-other-cpu  the tests of numbers as another CPU would run them"
 	@echo "make test-long     try to destroy model files: 200 kills, 100,000 mutations and more, half an hour"
 	@echo "make lint          ruff, clang-format, mypy --strict, import-linter"
 	@echo "make bench         corate and its peers in one run, half an hour; rewrites docs/benchmark.md and .svg (DATA=$(DATA))"
@@ -44,6 +45,11 @@ lint: .venv/dev
 test: lint
 	$(BIN)/python -c "from corate._native import HAS_KERNELS; assert HAS_KERNELS, 'the compiled kernels were not built'"
 	$(BIN)/python -m pytest
+
+# The tests of numbers once more, with the sums of another BLAS and the loops of another NumPy.
+test-other-cpu: .venv/dev
+	OPENBLAS_CORETYPE=Prescott OPENBLAS_NUM_THREADS=1 NPY_DISABLE_CPU_FEATURES="$$($(BIN)/python tools/cpu_features.py)" \
+	  $(BIN)/python -m pytest tests/models tests/lattice tests/evaluation
 
 test-long: .venv/dev
 	$(BIN)/python -m pytest -m long -rP

@@ -351,7 +351,7 @@ def test_named_weights_are_initial_weights() -> None:
     options: dict[str, Any] = {"contexts": ("word", "pair:initial"), "tolerance": 1e-8}
     once = LinearChainCRF(**options).fit(FEW, FEW_LABELS)
     again = LinearChainCRF(initial=once.named_weights(), **options).fit(FEW, FEW_LABELS)
-    assert len(again.training_log_) < len(once.training_log_) / 3
+    assert again.training_log_[0]["objective"] == pytest.approx(once.objective_, rel=1e-12)
     assert again.objective_ == pytest.approx(once.objective_, rel=1e-6)
 
 
