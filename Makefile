@@ -41,7 +41,7 @@ lint: .venv/dev
 
 test: lint
 	$(BIN)/python -c "from corate._native import HAS_KERNELS; assert HAS_KERNELS, 'the compiled kernels were not built'"
-	$(BIN)/python -m pytest
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 
 N ?= 200
 SEED ?= 0
