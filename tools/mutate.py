@@ -74,6 +74,7 @@ CPP = {
     " == ": " != ", " != ": " == ", " && ": " || ", " || ": " && ", "++": "--", " += ": " -= ",
     "[0]": "[1]", "+ 1]": "]", "- 1]": "]", " 0.0": " 1.0", " = 0;": " = 1;",
 }  # fmt: skip
+# But for plugins of pytest, which it must import itself.
 FROM_ELSEWHERE = [
     "numpy",
     "scipy.optimize",
@@ -82,9 +83,7 @@ FROM_ELSEWHERE = [
     "sklearn.linear_model",
     "sklearn.model_selection",
     "pycrfsuite",
-    "hypothesis.strategies",
     "pytest",
-    "xdist",
     "seqeval.metrics",
     "click",
     "rich.console",
@@ -208,11 +207,15 @@ def tests_of(path: str) -> list[str]:
 def copy_tree() -> None:
     """The source with its compiled kernels, and what tests read."""
     shutil.rmtree(COPY, ignore_errors=True)
+    COPY.mkdir(parents=True)
     ignored = shutil.ignore_patterns("__pycache__", "*.pyc")
-    for name in ("src", "tests", "experiments", "benchmarks", "tools", "docs"):
-        shutil.copytree(ROOT / name, COPY / name, ignore=ignored)
-    for name in ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CMakeLists.txt", "LICENSE", "Makefile"):
-        shutil.copy(ROOT / name, COPY / name)
+    for path in ROOT.iterdir():
+        if path.name[0] == "." or path.name == "build":
+            continue
+        if path.is_dir():
+            shutil.copytree(path, COPY / path.name, ignore=ignored)
+        else:
+            shutil.copy(path, COPY / path.name)
     from corate._native import _kernels  # type: ignore[attr-defined,unused-ignore]
 
     shutil.copy(_kernels.__file__, COPY / "src" / "corate" / "_native")
@@ -307,6 +310,9 @@ def main() -> None:
     if options.kind == "cpp":
         configure()
     preload()
+    tests = sorted({test for mutant in sample for test in tests_of(mutant.path)})
+    if failure := first_failure(tests):
+        sys.exit(f"a test fails without any mutant: {failure}, see {COPY / 'report.txt'}")
     begun, results = time.monotonic(), []
     for k, mutant in enumerate(sample, 1):
         if time.monotonic() - begun > options.seconds:
@@ -316,7 +322,7 @@ def main() -> None:
         path.write_bytes(mutant.apply(original))
         started = time.monotonic()
         if options.kind == "cpp" and not build():
-            failure: str | None = "does not compile"
+            failure = "does not compile"
         else:
             failure = first_failure(tests_of(mutant.path))
         path.write_bytes(original)
