@@ -5,12 +5,14 @@ DATA ?= ../shared/data
 CXX_SOURCES := $(shell find src tests -name "*.cpp" -o -name "*.h")
 SOURCES := pyproject.toml CMakeLists.txt $(shell find src -type d -not -name __pycache__) $(filter src/%,$(CXX_SOURCES))
 
-.PHONY: help demo test test-long lint bench experiments report clean
+.PHONY: help demo test test-other-cpu test-long mutants lint bench experiments report clean
 
 help:
 	@echo "make demo          train on the bundled sample, tag and explain a sentence"
 	@echo "make test          every check: lint, types, import contract, tests"
+	@echo "make test-other-cpu  the tests of numbers as another CPU would run them"
 	@echo "make test-long     try to destroy model files: 200 kills, 100,000 mutations and more, half an hour"
+	@echo "make mutants       change a formula, N=200 times: does a test fail? (SEED=0, KIND=cpp for kernels)"
 	@echo "make lint          ruff, clang-format, mypy --strict, import-linter"
 	@echo "make bench         corate and its peers in one run, half an hour; rewrites docs/benchmark.md and .svg (DATA=$(DATA))"
 	@echo "make report        all experiments as one page, build/report/report.html (DATA=$(DATA); REPORT=--quick for a short run)"
@@ -27,10 +29,6 @@ help:
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch .venv/demo $@
 
-.venv/peers: .venv/dev
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,peers]'
-	@touch $@
-
 demo: .venv/demo
 	$(BIN)/corate demo
 
@@ -43,22 +41,33 @@ lint: .venv/dev
 
 test: lint
 	$(BIN)/python -c "from corate._native import HAS_KERNELS; assert HAS_KERNELS, 'the compiled kernels were not built'"
-	$(BIN)/python -m pytest
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
+
+N ?= 200
+SEED ?= 0
+KIND ?= python
+mutants: .venv/dev
+	$(BIN)/python tools/mutate.py -n $(N) --seed $(SEED) --kind $(KIND)
+
+# The tests of numbers once more, with the sums of another BLAS and the loops of another NumPy.
+test-other-cpu: .venv/dev
+	OPENBLAS_CORETYPE=Prescott OPENBLAS_NUM_THREADS=1 NPY_DISABLE_CPU_FEATURES="$$($(BIN)/python tools/cpu_features.py)" \
+	  $(BIN)/python -m pytest tests/models tests/lattice tests/evaluation
 
 test-long: .venv/dev
 	$(BIN)/python -m pytest -m long -rP
 
 bench:
 	@test -d $(DATA)/brown || { echo "$(DATA)/brown: no such folder: give DATA=…, see README.md" >&2; exit 2; }
-	@$(MAKE) --no-print-directory .venv/peers
+	@$(MAKE) --no-print-directory .venv/dev
 	$(BIN)/python -m benchmarks.tagging --data $(DATA) $(BENCH)
 
 report:
 	@test -d $(DATA)/brown || { echo "$(DATA)/brown: no such folder: give DATA=…, see README.md" >&2; exit 2; }
-	@$(MAKE) --no-print-directory .venv/peers
+	@$(MAKE) --no-print-directory .venv/dev
 	$(BIN)/python -m experiments.report --data $(DATA) $(REPORT)
 
-experiments: .venv/peers
+experiments: .venv/dev
 	for script in label_bias test_time_problem parameterizations pos ner; do $(BIN)/python -m experiments.$$script --data $(DATA) || exit 1; done
 
 clean:

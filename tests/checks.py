@@ -132,6 +132,20 @@ def check_forced_labels(estimator: Any, tmp: Path) -> None:
     assert all(y[0] == "B-ORG" and y[-1] == "I-LOC" for y in labels)
 
 
+def check_batches_change_nothing(estimator: Any, tmp: Path) -> None:
+    """Sentences are labelled batch by batch: forced labels are where they belong in each."""
+    cycle = [label for label in fitted(estimator).classes_ if label.startswith("B-")]
+    forced = [{k % len(words): cycle[k % len(cycle)]} for k, words in enumerate(TEST[:40])]
+    at_once = estimator.predict(TEST[:40], Constraints(forced=forced))
+    ranked = estimator.predict_nbest(TEST[:40], 2)
+    estimator._batch_tokens = lambda: 7
+    assert estimator.predict(TEST[:40], Constraints(forced=forced)) == at_once
+    assert all(y[k] == label for y, some in zip(at_once, forced, strict=True) for k, label in some.items())
+    for one, other in zip(ranked, estimator.predict_nbest(TEST[:40], 2), strict=True):
+        assert [y for y, _ in one] == [y for y, _ in other]
+        assert [p for _, p in one] == pytest.approx([p for _, p in other])
+
+
 def check_forbidden_pairs(estimator: Any, tmp: Path) -> None:
     free = fitted(estimator).predict(TEST)
     pairs = {(a, b) for y in free for a, b in pairwise(y) if a != b}

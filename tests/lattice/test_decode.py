@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from brute_force import lattices, log_z, sequences
 from corate import InputError, _native
@@ -64,9 +65,8 @@ def test_marginals_are_sums_over_all(kernel: str, x: Lattice) -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @settings(max_examples=150, deadline=None)
-@given(x=lattices())
-def test_nbest_are_the_first_of_all(kernel: str, x: Lattice) -> None:
-    n = 5
+@given(x=lattices(), n=st.integers(1, 10))
+def test_nbest_are_the_first_of_all(kernel: str, x: Lattice, n: int) -> None:
     best = by(kernel, decode.nbest, x, n)
     for s in range(x.n_sentences):
         every = sequences(x, s)[:n]
@@ -80,6 +80,21 @@ def test_nbest_are_the_first_of_all(kernel: str, x: Lattice) -> None:
             if best.scores[k, s] > -math.inf
         ]
         assert found == every
+
+
+def test_lattices_are_alive() -> None:
+    """What the tests above look at: most sentences have many sequences, and some have none."""
+    n_sequences: list[int] = []
+
+    @settings(max_examples=200, deadline=None, derandomize=True, database=None)
+    @given(x=lattices())
+    def look(x: Lattice) -> None:
+        n_sequences.extend(len(sequences(x, s)) for s in range(x.n_sentences) if x.span(s))
+
+    look()
+    shares = [sum(a <= n <= b for n in n_sequences) / len(n_sequences) for a, b in ((0, 0), (5, 256))]
+    assert 0.01 < shares[0] < 0.2
+    assert shares[1] > 0.5
 
 
 def random_lattice(n_sentences: int, length: int, n_labels: int, seed: int = 0) -> Lattice:

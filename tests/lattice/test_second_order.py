@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from brute_force import lattices, log_z, second_order_lattices, sequences
 from corate import load_sample
@@ -28,9 +29,8 @@ def chosen(x: Lattice, s: int, path: tuple[int, ...]) -> list[int]:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @settings(max_examples=100, deadline=None)
-@given(x=second_order_lattices())
-def test_best_sequences(kernel: str, x: Lattice) -> None:
-    n = 5
+@given(x=second_order_lattices(), n=st.integers(1, 10))
+def test_best_sequences(kernel: str, x: Lattice, n: int) -> None:
     best, ranked = by(kernel, decode.viterbi, x), by(kernel, decode.nbest, x, n)
     for s in range(x.n_sentences):
         span = x.span(s)

@@ -27,6 +27,7 @@ from corate import (
 from corate.contexts.defaults import LAFFERTY
 from corate.contexts.views import ending, hyphen, initial
 from corate.lattice import decode
+from corate.models.hmm import deleted_interpolation
 from corate.models.loglinear.base import FittedModel
 from corate.models.loglinear.iis import solve
 from experiments import label_bias
@@ -253,6 +254,16 @@ def test_hmm_probabilities_sum_to_one(smoothing: str) -> None:
     assert np.exp(factors.known).sum(axis=0).max() <= 1 + 1e-12
 
 
+def test_deleted_interpolation_by_hand() -> None:
+    """An event votes for P(y′ | y) if that expects it, without itself, at least as much as P(y′) does."""
+    one_row = np.array([[3.0, 2.0]])  # the same twice: both say (3 − 1) / (5 − 1) and (2 − 1) / (5 − 1)
+    assert deleted_interpolation(one_row) == 1.0
+    # 3: 2/2 against 3/5; 1: 0 of 0 against 3/5; 2: 1/1 against 1/5
+    assert deleted_interpolation(np.array([[3.0, 0.0], [1.0, 0.0], [0.0, 2.0]])) == pytest.approx(5 / 6)
+    # 2: 1/3 against 2/7; 2: 1/3 against 4/7; 1: 0/3 against 2/7; 3: 2/3 against 4/7
+    assert deleted_interpolation(np.array([[2.0, 2.0], [1.0, 3.0]])) == pytest.approx(5 / 8)
+
+
 def test_hmm_learns_forgets_and_merges() -> None:
     half = len(X) // 2
     whole = HMM().fit(X, Y)
@@ -351,7 +362,7 @@ def test_named_weights_are_initial_weights() -> None:
     options: dict[str, Any] = {"contexts": ("word", "pair:initial"), "tolerance": 1e-8}
     once = LinearChainCRF(**options).fit(FEW, FEW_LABELS)
     again = LinearChainCRF(initial=once.named_weights(), **options).fit(FEW, FEW_LABELS)
-    assert len(again.training_log_) < len(once.training_log_) / 3
+    assert again.training_log_[0]["objective"] == pytest.approx(once.objective_, rel=1e-12)
     assert again.objective_ == pytest.approx(once.objective_, rel=1e-6)
 
 

@@ -27,6 +27,7 @@ ESTIMATORS = [
     EmpiricalCRF(unknown="mean", pair="word", mu_oov=1.5),
     EmpiricalCRF(unknown="maxent"),
     EmpiricalCRF(unknown="maxent", pair="word", contexts=("initial", "suffix2")),
+    Tagger(),
     Tagger(weights="fixed"),
     HMM(),
     HMM(smoothing="none", contexts=(), ends=False),

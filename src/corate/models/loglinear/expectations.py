@@ -5,18 +5,15 @@ log Z(x) = log Σ_y exp(Σₖ wₖ fₖ(x, y)),   E[fₖ] = ∂ log Z / ∂wₖ 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from corate._native import kernels, native
-from corate.arrays import Float, offsets_of, ragged_arange
+from corate.arrays import Float, dot, offsets_of, ragged_arange
 from corate.lattice.lattice import Lattice
 from corate.models.loglinear.attributes import Sparse
 from corate.models.loglinear.chains import Chains
 from corate.models.loglinear.features import Features
-
-Objective = Callable[[Float], tuple[float, Float]]  # value and gradient
+from corate.models.loglinear.lbfgs import Objective
 
 
 def expectations(
@@ -39,7 +36,7 @@ def penalised(features: Features, pieces: Chains, seen: Float, c2: float, n_thre
         log_z, gradient = expectations(features, pieces, weights, n_threads)
         gradient -= seen
         gradient += (2 * c2) * weights
-        value = float(pieces.times @ log_z) - float(weights @ seen) + c2 * float(weights @ weights)
+        value = dot(pieces.times, log_z) - dot(weights, seen) + c2 * dot(weights, weights)
         return value, gradient
 
     return objective

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from corate.arrays import Float, Int
+from corate.arrays import Float, Int, dot
 from corate.errors import InputError
 from corate.lattice import decode
 from corate.models.loglinear.chains import Chains
 from corate.models.loglinear.expectations import expectations, lattice
 from corate.models.loglinear.features import Features
+from corate.models.loglinear.lbfgs import norm
 from corate.models.loglinear.optimise import Search, follow
 
 NEWTON_STEPS = 100
@@ -50,15 +51,15 @@ def maximise(
     def run() -> bool:
         weights = start.copy()
         for _ in range(search.max_iterations + 1):
-            value = c2 * float(weights @ weights) - float(weights @ seen)
+            value = c2 * dot(weights, weights) - dot(weights, seen)
             expected = []
             for _, group in groups:
                 log_z, found = expectations(features, group, weights, n_threads)
-                value += float(group.times @ log_z)
+                value += dot(group.times, log_z)
                 expected.append(found)
             total = np.sum(expected, axis=0) if expected else np.zeros(len(seen))
             gradient = total - seen + 2 * c2 * weights
-            if search.step(weights, value, float(np.linalg.norm(gradient))):
+            if search.step(weights, value, norm(gradient)):
                 return True
             weights = weights + solve([t for t, _ in groups], expected, seen, c2, weights)
         return False

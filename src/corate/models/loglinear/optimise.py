@@ -1,7 +1,7 @@
 """The loop around an optimiser: a record of every step, rules for when to stop, Ctrl-C that keeps the best.
 
-Log-linear models are fitted by SciPy's L-BFGS-B. The rule to stop is CRFsuite's, so that times compare: less
-than a hundred-thousandth gained over the last ten steps.
+Log-linear models are fitted by L-BFGS. The rule to stop is CRFsuite's, so that times compare: less than a
+hundred-thousandth gained over the last ten steps.
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ import numpy as np
 
 from corate.arrays import Float
 from corate.errors import ConvergenceWarning, InputError
-from corate.models.loglinear.expectations import Objective
+from corate.models.loglinear.lbfgs import Objective, Point, descend, norm
 
 PERIOD, TOLERANCE = 10, 1e-5  # less than this part gained over so many steps ends the search
 SMALL_GRADIENT = 1e-5  # its norm over that of the weights (1 at least) at an optimum; less if asked for less
 NEARLY_FLAT = 1e-3  # the same ratio, where the search cannot get further
-LINE_SEARCH_FAILED = 2  # a status of SciPy's
-MEMORIES = 6  # pairs of vectors that L-BFGS remembers, as CRFsuite's does
 
 Report = Callable[[dict[str, Any]], object]  # told of every step
 
@@ -54,7 +52,7 @@ class Search:
         if self.report is not None:
             self.report(entry)
         least = SMALL_GRADIENT * min(1.0, self.tolerance / TOLERANCE)
-        if gradient_norm <= least * max(1.0, float(np.linalg.norm(weights))):
+        if gradient_norm <= least * max(1.0, norm(weights)):
             return True
         if len(self.log) <= PERIOD:
             return False
@@ -62,48 +60,21 @@ class Search:
         return bool(before - value < self.tolerance * max(abs(value), np.finfo(float).tiny))
 
 
-class _Done(Exception):  # noqa: N818 - no error
-    """Raised out of SciPy's loop when the search may end."""
-
-
 def minimise(objective: Objective, start: Float, search: Search, what: str) -> Float:
     """The weights with the least objective, by L-BFGS; `search` keeps the record."""
-    from scipy.optimize import minimize
-
-    last: tuple[Float, float, Float] | None = None
-
-    def evaluate(weights: Float) -> tuple[float, Float]:
-        nonlocal last
-        value, gradient = objective(weights)
-        last = weights.copy(), value, gradient
-        return value, gradient
-
-    def step(weights: Float) -> None:
-        assert last is not None
-        point = last if np.array_equal(last[0], weights) else (weights, *objective(weights))
-        if search.step(point[0], point[1], float(np.linalg.norm(point[2]))):
-            raise _Done
 
     def run() -> bool:
         with np.errstate(over="ignore", invalid="ignore"):
-            value, gradient = evaluate(start)
+            value, gradient = objective(start)
         if not math.isfinite(value):
             raise InputError(f"{what}: the objective of the initial weights is {value}: give smaller ones")
-        if search.step(start, value, float(np.linalg.norm(gradient))):
-            return True
-        # No rule of SciPy's own ends the search before ours does.
-        options = {"maxiter": search.max_iterations, "maxfun": 20 * search.max_iterations, "maxcor": MEMORIES}
-        found = minimize(
-            evaluate,
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            callback=step,
-            options={**options, "ftol": 0.0, "gtol": 0.0},
-        )
+        for point in descend(objective, Point(start, value, gradient)):
+            if search.step(point.weights, point.value, norm(point.gradient)):
+                return True
+            if len(search.log) > search.max_iterations:
+                return False
         # A line search that fails is one at the limit of what the digits tell, if the slope is small.
-        slope = search.log[-1]["gradient_norm"] / max(1.0, float(np.linalg.norm(found.x)))
-        return bool(found.success) or (found.status == LINE_SEARCH_FAILED and slope <= NEARLY_FLAT)
+        return norm(point.gradient) <= NEARLY_FLAT * max(1.0, norm(point.weights))
 
     return follow(run, search, start, what)
 
@@ -112,8 +83,6 @@ def follow(run: Callable[[], bool], search: Search, start: Float, what: str) -> 
     """Run a search to its end, to Ctrl-C or to its limit, and say which of them it was."""
     try:
         converged = run()
-    except _Done:
-        converged = True
     except KeyboardInterrupt:
         if search.best is None:
             raise

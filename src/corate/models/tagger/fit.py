@@ -14,7 +14,7 @@ from itertools import count
 
 import numpy as np
 
-from corate.arrays import Float, Int, owners
+from corate.arrays import Float, Int, owners, rounded
 from corate.counts.count import Events
 from corate.lattice import decode
 from corate.lattice.lattice import Lattice
@@ -130,7 +130,7 @@ def _maximise(
         options={"maxiter": settings.steps},
         callback=None if progress is None else lambda _: progress(next(steps) / settings.steps),
     )
-    return start.like(np.asarray(best.x))
+    return start.like(rounded(np.asarray(best.x)))
 
 
 def mean_loss(parts: Sequence[HeldOut], weights: Weights, n_threads: int = 1) -> tuple[float, Float]:

@@ -1,0 +1,140 @@
+"""The same sentences make the same model file on every machine.
+
+Child processes are told to be other ones: BLAS chooses its sums by OPENBLAS_CORETYPE (ignored where BLAS is
+not OpenBLAS on x86) and by its number of threads, NumPy its loops by NPY_DISABLE_CPU_FEATURES.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import corate
+from corate.arrays import Float, dot, rounded
+from corate.models.loglinear.lbfgs import Objective, Point, descend
+from tools.cpu_features import can_be_switched_off
+
+MODELS = {
+    "tagger": "corate.Tagger()",
+    "ep2": "corate.EmpiricalCRF('maxent')",
+    "crf": "corate.LinearChainCRF()",
+    "separate": "corate.SeparateCRF()",
+}
+SCRIPT = f"""
+import sys, corate
+sentences = corate.load_sample()
+for name, model in {{{", ".join(f"{name!r}: {model}" for name, model in MODELS.items())}}}.items():
+    model.fit(*sentences).save(sys.argv[1] + "/" + name)
+"""
+
+
+MACHINES = {
+    "Prescott": {"OPENBLAS_CORETYPE": "Prescott"},
+    "two threads": {"OPENBLAS_CORETYPE": "Nehalem", "OPENBLAS_NUM_THREADS": "2"},
+    "plain NumPy": {"NPY_DISABLE_CPU_FEATURES": " ".join(can_be_switched_off())},
+}
+
+CHOICES = {"OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS", "NPY_DISABLE_CPU_FEATURES"}
+
+
+def trained(folder: Path, **machine: str) -> dict[str, bytes]:
+    folder.mkdir()
+    environment = {
+        key: value for key, value in os.environ.items() if not key.startswith(("OPENBLAS", "NPY_"))
+    }
+    subprocess.run([sys.executable, "-c", SCRIPT, str(folder)], check=True, env=environment | machine)
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    return trained(tmp_path_factory.mktemp("here") / "models", OPENBLAS_NUM_THREADS="1")
+
+
+@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
+def test_model_files_are_equal(machine: dict[str, str], here: dict[str, bytes], tmp_path: Path) -> None:
+    there = trained(tmp_path / "models", **machine)
+    assert sorted(there) == sorted(MODELS)
+    assert [name for name in here if here[name] != there[name]] == []
+
+
+# L-BFGS ----------------------------------------------------------------------------------------------
+
+
+def rosenbrock(w: Float) -> tuple[float, Float]:
+    from scipy.optimize import rosen, rosen_der
+
+    return float(rosen(w)), np.asarray(rosen_der(w))
+
+
+def quartic(w: Float) -> tuple[float, Float]:
+    scale = np.arange(1.0, len(w) + 1)
+    return float((scale * w**4 + (w - 1) ** 2).sum()), 4 * scale * w**3 + 2 * (w - 1)
+
+
+@pytest.mark.parametrize("objective", [rosenbrock, quartic])
+def test_steps_are_those_of_scipy(objective: Objective) -> None:
+    """SciPy's L-BFGS-B without bounds visits the same points."""
+    from scipy.optimize import minimize
+
+    start = np.array([-1.2, 1.0, 0.7, 2.0])
+    theirs: list[Float] = []
+    options = {"maxcor": 6, "ftol": 0.0, "gtol": 0.0, "maxiter": 15}
+    minimize(
+        objective,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        options=options,
+        callback=lambda w: theirs.append(w.copy()),
+    )
+    search = descend(objective, Point(start, *objective(start)))
+    ours = [point.weights for point, _ in zip(search, range(len(theirs) + 1), strict=False)][1:]
+    np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
+
+
+def test_a_search_ends_at_the_optimum() -> None:
+    last = [*descend(quartic, Point(np.full(3, 5.0), *quartic(np.full(3, 5.0))))][-1]
+    assert np.abs(last.gradient).max() < 1e-6
+    nowhere = np.zeros(2)
+    assert len([*descend(lambda w: (0.0, nowhere), Point(nowhere, 0.0, nowhere))]) == 1
+
+
+def test_a_step_into_the_infinite_is_taken_back() -> None:
+    def wall(w: Float) -> tuple[float, Float]:
+        if (w >= 1).any():
+            return np.inf, np.full(len(w), np.nan)
+        return float(-np.log1p(-w).sum() - 1.9 * w.sum()), 1 / (1 - w) - 1.9
+
+    last = [*descend(wall, Point(np.zeros(2), *wall(np.zeros(2))))][-1]
+    np.testing.assert_allclose(last.weights, 1 - 1 / 1.9)
+
+
+# Rounding --------------------------------------------------------------------------------------------
+
+
+def test_rounding_hides_the_noise_of_machines() -> None:
+    rng = np.random.default_rng(0)
+    weights = rng.normal(scale=0.2, size=4000)
+    noise = rng.uniform(-1e-12, 1e-12, size=4000)
+    np.testing.assert_array_equal(rounded(weights), rounded(weights + noise))
+    assert np.abs(rounded(weights) - weights).max() <= np.abs(weights).max() * 2.0**-16
+    np.testing.assert_array_equal(rounded(rounded(weights)), rounded(weights))
+    np.testing.assert_array_equal(rounded(weights * 2.0**-40), rounded(weights) * 2.0**-40)
+    assert not np.signbit(rounded(np.array([1.0, -1e-9]))[1]), "no minus zero"
+    assert len(rounded(np.empty(0))) == 0
+
+
+def test_fitted_weights_of_a_tagger_are_rounded() -> None:
+    weights = corate.Tagger().fit(*corate.load_sample()).weights_.vector()
+    np.testing.assert_array_equal(rounded(weights), weights)
+
+
+def test_dot() -> None:
+    a, b = np.arange(1000.0), np.arange(1000.0)[::-1].copy()
+    assert dot(a, b) == sum(i * (999 - i) for i in range(1000))

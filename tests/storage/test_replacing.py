@@ -1,0 +1,37 @@
+"""In which order a model file is written: data on disk first, then its name, then the folder's entry."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from corate import EmpiricalCRF
+
+
+def test_a_file_is_on_disk_before_it_replaces_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.model"
+    model = EmpiricalCRF().fit([["a"]], [["X"]])
+    model.save(path)
+    done: list[tuple[str, int]] = []
+    sync, replace = os.fsync, os.replace
+
+    def noted_sync(descriptor: int) -> None:
+        about = os.fstat(descriptor)
+        done.append(("folder" if stat.S_ISDIR(about.st_mode) else "file", about.st_size))
+        sync(descriptor)
+
+    def noted_replace(a: str, b: str) -> None:
+        done.append(("rename", Path(a).stat().st_size))
+        replace(a, b)
+
+    monkeypatch.setattr(os, "fsync", noted_sync)
+    monkeypatch.setattr(os, "replace", noted_replace)
+    model.save(path)
+    size = path.stat().st_size
+    assert [what for what, _ in done] == ["file", "rename", "folder"]
+    assert done[0][1] == done[1][1] == size, "nothing is written after it was synced"
