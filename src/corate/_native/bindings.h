@@ -42,6 +42,27 @@ inline void require_pairs(int64_t n_labels) {
     require(n_labels >= 0 && n_labels <= INT32_MAX && n_labels * n_labels <= INT32_MAX, "there are too many labels");
 }
 
+// Candidates of positions: offsets by position, and labels.
+inline void require_candidates(In<int64_t> positions, In<int32_t> labels, int64_t n_positions, int64_t n_labels) {
+    require(int64_t(positions.size()) == n_positions + 1 && positions.data()[0] == 0,
+            "a position is needed for every token");
+    for (int64_t i = 0; i < n_positions; ++i)
+        require(positions.data()[i] <= positions.data()[i + 1], "position offsets must not decrease");
+    require(positions.data()[n_positions] == int64_t(labels.size()), "position offsets must end with the candidates");
+    for (size_t c = 0; c < labels.size(); ++c)
+        require(labels.data()[c] >= 0 && labels.data()[c] < n_labels, "a candidate's label is out of range");
+}
+
+// Bits that ids have in a key.
+inline void require_bits(const std::vector<int32_t> &bits) {
+    int64_t sum = 0;
+    for (int32_t b : bits) {
+        require(b > 0 && b < 32, "a field has 1 to 31 bits");
+        sum += b;
+    }
+    require(sum <= 63, "a key has too many bits");
+}
+
 // The arrays that an object points into: they live as long as it does.
 class Kept {
   public:
@@ -73,7 +94,9 @@ template <class T> Array<T> fresh(const std::vector<T> &values) {
 
 void bind_chains(nb::module_ &m);
 void bind_decode(nb::module_ &m);
+void bind_packing(nb::module_ &m);
 void bind_rates(nb::module_ &m);
+void bind_weighing(nb::module_ &m);
 void bind_counts(nb::module_ &m);
 void bind_second_order(nb::module_ &m);
 void bind_strings(nb::module_ &m);

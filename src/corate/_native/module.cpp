@@ -8,7 +8,9 @@ NB_MODULE(_kernels, m) {
     bind_cells(m);
     bind_views(m);
     bind_counts(m);
+    bind_packing(m);
     bind_rates(m);
+    bind_weighing(m);
     bind_decode(m);
     bind_second_order(m);
     bind_chains(m);

@@ -1,14 +1,6 @@
 """Counts: how often each event occurred in training. Integers only; they add, subtract and compare.
 
-An event is a row of ids: context values first, then labels. A table's name lists its fields,
-
-    y                   (label)                             #(y)
-    word.y              (word, label)                       #(x, y)
-    word-1.shape.y      (word before, shape, label)         #(f, y) of the context word-1,shape
-    y.y, y.y.y          (label, next label, the one after)  #(y, y′), #(y, y′, y″)
-    ^y, y$              labels of first and of last tokens
-    word-1.word.y.y     (word, next word, label, label)     #(x, x′, y, y′)
-
+An event is a row of ids: context values first, then labels. A table's name lists its fields (names.py),
 and ids point into sorted vocabularies (`word` for both word fields, `y` for labels). Rows are sorted and
 distinct, counts positive, vocabularies hold just what occurs: equal counts are equal bytes. A token without
 a label counts in no table, nor do the pairs and triples that it is part of.

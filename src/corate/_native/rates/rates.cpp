@@ -8,14 +8,10 @@
 #include "bindings.h"
 #include "rates/candidates.h"
 #include "rates/pair_rates.h"
-#include "rates/weighing.h"
 
 namespace {
 
 using Ids = InMatrix<int32_t>;
-using OutIds = nb::ndarray<int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Rates = InMatrix<float>;
-using Buckets = InMatrix<int8_t>;
 
 template <class T> std::vector<T> copied(In<T> array) { return {array.data(), array.data() + array.size()}; }
 
@@ -23,16 +19,6 @@ template <class T, class... Sizes> Array<T> zeros(Sizes... sizes) {
     Array<T> made = fresh<T>(nb::make_tuple(int64_t(sizes)...));
     std::fill_n(made.data(), made.size(), T(0));
     return made;
-}
-
-// Bits that ids have in a key.
-void check_bits(const std::vector<int32_t> &bits) {
-    int64_t sum = 0;
-    for (int32_t b : bits) {
-        require(b > 0 && b < 32, "a field has 1 to 31 bits");
-        sum += b;
-    }
-    require(sum <= 63, "a key has too many bits");
 }
 
 std::vector<TableRows> table_rows(const std::vector<Ids> &ids, const std::vector<In<int64_t>> &counts,
@@ -43,7 +29,7 @@ std::vector<TableRows> table_rows(const std::vector<Ids> &ids, const std::vector
     for (size_t t = 0; t < ids.size(); ++t) {
         require(ids[t].shape(0) == counts[t].size(), "a count is needed for every row");
         require(ids[t].shape(1) == bits[t].size() + 1 && !bits[t].empty(), "bits are needed for every field");
-        check_bits(bits[t]);
+        require_bits(bits[t]);
         const int64_t n_rows = int64_t(ids[t].shape(0)), n_fields = int64_t(ids[t].shape(1));
         tables.push_back({ids[t].data(), counts[t].data(), n_rows, n_fields, bits[t].data()});
     }
@@ -63,7 +49,7 @@ Contexts contexts_of(In<int32_t> first_atom, In<int32_t> views, In<int32_t> offs
     for (int64_t j = 0; j < x.size(); ++j) {
         require(x.first_atom[j] <= x.first_atom[j + 1], "atom offsets must not decrease");
         require(x.parents[j] < n_given + j, "a context's parent must come before it");
-        check_bits({x.bits.begin() + x.first_atom[j], x.bits.begin() + x.first_atom[j + 1]});
+        require_bits({x.bits.begin() + x.first_atom[j], x.bits.begin() + x.first_atom[j + 1]});
     }
     for (int32_t view : x.views) require(view >= 0, "a view is out of range");
     return x;
@@ -119,22 +105,12 @@ void check_views(const Counted &counted, const Tokens &tokens) {
     for (int32_t view : counted.contexts->views) require(view < tokens.n_views, "a view is out of range");
 }
 
-void check_candidates(In<int64_t> positions, In<int32_t> labels, int64_t n_positions, int64_t n_labels) {
-    require(int64_t(positions.size()) == n_positions + 1 && positions.data()[0] == 0,
-            "a position is needed for every token");
-    for (int64_t i = 0; i < n_positions; ++i)
-        require(positions.data()[i] <= positions.data()[i + 1], "position offsets must not decrease");
-    require(positions.data()[n_positions] == int64_t(labels.size()), "position offsets must end with the candidates");
-    for (size_t c = 0; c < labels.size(); ++c)
-        require(labels.data()[c] >= 0 && labels.data()[c] < n_labels, "a candidate's label is out of range");
-}
-
 nb::tuple log_rates(const LogRatesOf &of, const HeldTokens &held, In<int64_t> positions, In<int32_t> labels,
                     Matrix given, In<int64_t> sources, bool skip_single, int n_threads) {
     const Tokens tokens = held.view();
     const int64_t n_own = of.counted.contexts->size(), n_given = of.counted.contexts->n_given;
     check_views(of.counted, tokens);
-    check_candidates(positions, labels, tokens.n_tokens, int64_t(of.prior.size()));
+    require_candidates(positions, labels, tokens.n_tokens, int64_t(of.prior.size()));
     require(n_given == 0 || (sources.size() == labels.size() && int64_t(given.shape(1)) == n_given),
             "a source is needed for every candidate");
     for (size_t c = 0; n_given > 0 && c < sources.size(); ++c)
@@ -221,7 +197,7 @@ Array<double> pair_rates(const PairRatesOf &of, const HeldTokens &held, In<int64
     const Tokens tokens = held.view();
     const int64_t n_own = of.counted.contexts->size();
     check_views(of.counted, tokens);
-    check_candidates(positions, labels, tokens.n_tokens, of.n_labels());
+    require_candidates(positions, labels, tokens.n_tokens, of.n_labels());
     require(edges.size() == positions.size() && edges.data()[0] == 0, "an edge block is needed for every position");
     const int64_t *first = positions.data(), *blocks = edges.data();
     for (int64_t s = 0; s < tokens.n_sentences; ++s)
@@ -252,38 +228,6 @@ Array<double> pair_rates(const PairRatesOf &of, const HeldTokens &held, In<int64
     }
     return rates;
 }
-
-// Candidates of positions with rates of contexts, and the arrays that they are in.
-struct HeldRows {
-    In<int64_t> positions;
-    In<int32_t> labels;
-    Rates rates;
-    Buckets buckets;
-    int64_t n_labels = 0, n_buckets = 0; // that are in use
-
-    void check() {
-        const int64_t n_positions = int64_t(positions.size()) - 1;
-        require(n_positions >= 0, "offsets need at least one entry");
-        check_candidates(positions, labels, n_positions, INT32_MAX);
-        require(rates.shape(0) == labels.size(), "rates are needed for every candidate");
-        require(int64_t(buckets.shape(0)) == n_positions && buckets.shape(1) == rates.shape(1),
-                "a bucket is needed for every position");
-        for (size_t c = 0; c < labels.size(); ++c) n_labels = std::max<int64_t>(n_labels, labels.data()[c] + 1);
-        for (size_t b = 0; b < buckets.size(); ++b) {
-            require(buckets.data()[b] >= 0, "a bucket is out of range");
-            n_buckets = std::max<int64_t>(n_buckets, buckets.data()[b] + 1);
-        }
-    }
-
-    template <class M> Weighing view(const M &by_bucket, const M &by_label) const {
-        require(by_bucket.shape(1) == rates.shape(1) && by_label.shape(1) == rates.shape(1),
-                "weights are needed for every context");
-        require(int64_t(by_bucket.shape(0)) >= n_buckets && int64_t(by_label.shape(0)) >= n_labels,
-                "weights are needed for every bucket and label");
-        return {rates.data(),           buckets.data(), positions.data(), labels.data(), int64_t(positions.size()) - 1,
-                int64_t(rates.shape(1))};
-    }
-};
 
 void bind_tables(nb::module_ &m) {
     nb::class_<Tables>(m, "Tables")
@@ -359,61 +303,10 @@ void bind_rates_of_contexts(nb::module_ &m) {
         .def("__call__", &pair_rates);
 }
 
-void bind_weighing(nb::module_ &m) {
-    nb::class_<HeldRows>(m, "Rows")
-        .def("__init__",
-             [](HeldRows *made, In<int64_t> positions, In<int32_t> labels, Rates rates, Buckets buckets) {
-                 HeldRows rows{positions, labels, rates, buckets};
-                 rows.check();
-                 new (made) HeldRows(rows);
-             })
-        .def("weigh",
-             [](const HeldRows &rows, Matrix by_bucket, Matrix by_label, Out<double> scores) {
-                 require(scores.size() == rows.labels.size(), "`scores` needs a place for every candidate");
-                 const Weighing x = rows.view(by_bucket, by_label);
-                 nb::gil_scoped_release release;
-                 x.weigh(by_bucket.data(), by_label.data(), scores.data());
-             })
-        .def("unweigh", [](const HeldRows &rows, In<double> surplus, OutMatrix by_bucket, OutMatrix by_label) {
-            require(surplus.size() == rows.labels.size(), "a surplus is needed for every candidate");
-            const Weighing x = rows.view(by_bucket, by_label);
-            nb::gil_scoped_release release;
-            x.unweigh(surplus.data(), by_bucket.data(), by_label.data());
-        });
-}
-
-// Several ids in one integer, the first in its highest bits; and back. arrays.py has the twins.
-void bind_packing(nb::module_ &m) {
-    m.def("pack", [](const std::vector<In<int32_t>> &columns, const std::vector<int32_t> &bits, Out<int64_t> keys) {
-        require(!columns.empty() && columns.size() == bits.size(), "bits are needed for every column");
-        check_bits(bits);
-        for (const auto &column : columns) require(column.size() == keys.size(), "`keys` needs a place for every row");
-        constexpr size_t block = 2048; // of rows, so that keys stay in the cache from column to column
-        for (size_t begin = 0; begin < keys.size(); begin += block) {
-            const size_t end = std::min(keys.size(), begin + block);
-            std::fill(keys.data() + begin, keys.data() + end, 0);
-            for (size_t k = 0; k < columns.size(); ++k)
-                for (size_t i = begin; i < end; ++i)
-                    keys.data()[i] = (keys.data()[i] << bits[k]) | columns[k].data()[i];
-        }
-    });
-    m.def("unpack", [](In<int64_t> keys, const std::vector<int32_t> &bits, OutIds ids) {
-        require(ids.shape(0) == keys.size() && ids.shape(1) == bits.size(), "`ids` needs a place for every field");
-        check_bits(bits);
-        for (size_t i = 0; i < keys.size(); ++i) {
-            int64_t key = keys.data()[i];
-            for (size_t k = bits.size(); k-- > 0; key >>= bits[k])
-                ids.data()[i * bits.size() + k] = int32_t(key & ((int64_t(1) << bits[k]) - 1));
-        }
-    });
-}
-
 } // namespace
 
 void bind_rates(nb::module_ &m) {
-    bind_packing(m);
     bind_tables(m);
     bind_what_is_looked_at(m);
     bind_rates_of_contexts(m);
-    bind_weighing(m);
 }
