@@ -151,6 +151,17 @@ class Estimator(ABC):
 
     # Decoding ----------------------------------------------------------------------------------------
 
+    def _now(self: Self) -> Self:
+        """The model as it is now, whatever another thread teaches it meanwhile."""
+        self._check_fitted()
+        self._derive()
+        now = type(self).__new__(type(self))
+        now.__dict__.update(self.__dict__)  # at once
+        return now
+
+    def _derive(self) -> None:  # noqa: B027 - most models need nothing
+        """Make what decoding needs beside what was learned, if it is not there yet."""
+
     def _batches(
         self, X: Any, constraints: Constraints | None = None, n_sequences: int = 1
     ) -> Iterator[tuple[Corpus, Lattice]]:
@@ -170,20 +181,22 @@ class Estimator(ABC):
 
     def predict(self, X: Any, constraints: Constraints | None = None) -> list[list[str]]:
         """The best label sequence of every sentence."""
+        now = self._now()
         labels: list[list[str]] = []
-        for batch, lattice in self._batches(X, constraints):
-            best = decode.viterbi(lattice, self._n_threads())
-            labels += batch.split(best.labels(lattice), self.classes_)
+        for batch, lattice in now._batches(X, constraints):
+            best = decode.viterbi(lattice, now._n_threads())
+            labels += batch.split(best.labels(lattice), now.classes_)
         return labels
 
     def predict_marginals(
         self, X: Any, constraints: Constraints | None = None
     ) -> list[list[dict[str, float]]]:
         """For every token, the probability of each label that is possible there."""
+        now = self._now()
         sentences: list[list[dict[str, float]]] = []
-        for batch, lattice in self._batches(X, constraints):
-            probabilities = decode.marginals(lattice, self._n_threads()).probabilities.tolist()
-            names = [self.classes_[label] for label in lattice.labels.tolist()]
+        for batch, lattice in now._batches(X, constraints):
+            probabilities = decode.marginals(lattice, now._n_threads()).probabilities.tolist()
+            names = [now.classes_[label] for label in lattice.labels.tolist()]
             bounds = lattice.positions.tolist()
             tokens = [dict(zip(names[a:b], probabilities[a:b], strict=True)) for a, b in pairwise(bounds)]
             sentences += [tokens[a:b] for a, b in batch.spans()]
@@ -193,11 +206,12 @@ class Estimator(ABC):
         self, X: Any, constraints: Constraints | None = None
     ) -> list[list[tuple[str, float]]]:
         """The best label sequence of every sentence, each label with its marginal probability."""
+        now = self._now()
         sentences: list[list[tuple[str, float]]] = []
-        for batch, lattice in self._batches(X, constraints):
-            chosen = decode.viterbi(lattice, self._n_threads()).candidates
-            probabilities = decode.marginals(lattice, self._n_threads()).probabilities[chosen].tolist()
-            labels = [self.classes_[label] for label in lattice.labels[chosen].tolist()]
+        for batch, lattice in now._batches(X, constraints):
+            chosen = decode.viterbi(lattice, now._n_threads()).candidates
+            probabilities = decode.marginals(lattice, now._n_threads()).probabilities[chosen].tolist()
+            labels = [now.classes_[label] for label in lattice.labels[chosen].tolist()]
             tokens = list(zip(labels, probabilities, strict=True))
             sentences += [tokens[a:b] for a, b in batch.spans()]
         return sentences
@@ -207,11 +221,12 @@ class Estimator(ABC):
     ) -> list[list[tuple[list[str], float]]]:
         """The n best label sequences of every sentence with their probabilities, best first."""
         n = decode.check_n(n)
+        now = self._now()
         sentences: list[list[tuple[list[str], float]]] = []
-        for batch, lattice in self._batches(X, constraints, n):
-            paths = decode.nbest(lattice, n, self._n_threads())
-            log_z = decode.marginals(lattice, self._n_threads()).log_z
-            ranked = [batch.split(lattice.labels[row], self.classes_) for row in paths.candidates]
+        for batch, lattice in now._batches(X, constraints, n):
+            paths = decode.nbest(lattice, n, now._n_threads())
+            log_z = decode.marginals(lattice, now._n_threads()).log_z
+            ranked = [batch.split(lattice.labels[row], now.classes_) for row in paths.candidates]
             probability = np.exp(np.minimum(paths.scores - log_z, 0.0)).tolist()
             sentences += [
                 [(ranked[k][s], probability[k][s]) for k in range(n) if paths.scores[k, s] > -np.inf]
@@ -226,12 +241,13 @@ class Estimator(ABC):
             raise InputError("log_prob needs labels: give y, or a labelled Corpus")
         if UNLABELLED in corpus.labels.values:
             raise InputError(f"log_prob needs a label for every token, and one is {UNLABELLED!r}")
+        now = self._now()
         log_probs: list[float] = []
-        for batch, lattice in self._batches(corpus):
+        for batch, lattice in now._batches(corpus):
             assert batch.labels is not None
-            gold = batch.labels.encode(self.classes_)
-            scores = decode.sequence_scores(lattice, gold, self._n_threads())
-            log_probs += (scores - decode.marginals(lattice, self._n_threads()).log_z).tolist()
+            gold = batch.labels.encode(now.classes_)
+            scores = decode.sequence_scores(lattice, gold, now._n_threads())
+            log_probs += (scores - decode.marginals(lattice, now._n_threads()).log_z).tolist()
         return log_probs
 
     def score(self, X: Any, y: Any = None) -> float:

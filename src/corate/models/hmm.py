@@ -75,6 +75,8 @@ class HMM(CountedModel):
         self.ledger = ledger
         self.n_jobs = n_jobs
 
+    _factors: Factors | None
+
     # Training is counting ----------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None) -> HMM:
@@ -99,8 +101,7 @@ class HMM(CountedModel):
         self._replace_counts(counts)
 
     def _replace_counts(self, counts: Counts, changed: Counts | None = None, sign: int = 1) -> None:
-        self.counts_, self.classes_ = counts, list(counts.labels)
-        self._factors: Factors | None = None
+        self.__dict__.update(counts_=counts, classes_=list(counts.labels), _factors=None)
 
     @staticmethod
     def _mean(
@@ -113,10 +114,14 @@ class HMM(CountedModel):
     def factors(self) -> Factors:
         """Probabilities, derived from the counts when first asked for."""
         self._check_fitted()
-        if self._factors is None:
-            fitted = self._fitted_params
-            self._factors = Factors.of(self.counts_, self._contexts, fitted["smoothing"], fitted["k"])
-        return self._factors
+        counts, factors, fitted = self.counts_, self._factors, self._fitted_params
+        if factors is None or factors.counts is not counts:
+            factors = Factors.of(counts, self._contexts, fitted["smoothing"], fitted["k"])
+            self._factors = factors
+        return factors
+
+    def _derive(self) -> None:
+        self.factors()
 
     def _lattice(self, corpus: Corpus) -> Lattice:
         factors = self.factors()
@@ -208,6 +213,7 @@ class HMM(CountedModel):
 class Factors:
     """Logarithms of probabilities; LOG_ZERO for what never occurred."""
 
+    counts: Counts
     index: dict[str, int]  # of known words
     log_prior: Float  # P(y)
     start: Float  # P(y | start)
@@ -234,6 +240,7 @@ class Factors:
         emissions = smoothed(of_word.T, of_words, k, len(counts.words) + 1).T
         log_prior = label_log_prob(table, n)
         return cls(
+            counts,
             {word: i for i, word in enumerate(counts.words)},
             log_prior,
             _log(steps[n, :n]),

@@ -175,9 +175,7 @@ class EmpiricalCRF(CountedModel):
             self._factors, self.training_log_ = factors, []
 
     def _replace_counts(self, counts: Counts, changed: Counts | None = None, sign: int = 1) -> None:
-        self.counts_ = counts
-        self.classes_ = list(counts.labels)
-        self._factors = None
+        self.__dict__.update(counts_=counts, classes_=list(counts.labels), _factors=None)
 
     @staticmethod
     def _mean(
@@ -200,14 +198,18 @@ class EmpiricalCRF(CountedModel):
     def factors(self) -> EmpiricalFactors:
         """ψ and φ, derived from the counts when first asked for."""
         self._check_fitted()
-        fitted = self._fitted_params
-        if self._factors is None and fitted["unknown"] == "maxent":
-            factors = ExponentialFactors(self.counts_, self._contexts)
-            self.training_log_ = factors.fit(fitted["c2"], self._n_threads())
+        counts, factors, fitted = self.counts_, self._factors, self._fitted_params
+        if factors is None or factors.counts is not counts:
+            if fitted["unknown"] == "maxent":
+                factors = ExponentialFactors(counts, self._contexts)
+                self.training_log_ = factors.fit(fitted["c2"], self._n_threads())
+            else:
+                factors = EmpiricalFactors(counts, self._contexts)
             self._factors = factors
-        elif self._factors is None:
-            self._factors = EmpiricalFactors(self.counts_, self._contexts)
-        return self._factors
+        return factors
+
+    def _derive(self) -> None:
+        self.factors()
 
     def _batch_tokens(self) -> int:
         """Fewer where an unknown word has all labels, and its edges all pairs of them."""

@@ -82,7 +82,7 @@ class ExponentialFactors(EmpiricalFactors):
         return len(self.index) + int(self._first[-1])
 
     def _unary_fit(self) -> Fit:
-        table = self._counts.tables[WORD_LABEL]
+        table = self.counts.tables[WORD_LABEL]
         rows = self._unary_rows(self._values[table.field(0)])
         chains = Chains.of(np.arange(len(table.n) + 1, dtype=np.int64), rows)
         chains, labels = chains.counting(table.n.astype(np.float64)), np.ascontiguousarray(table.field(1))
@@ -90,7 +90,7 @@ class ExponentialFactors(EmpiricalFactors):
         return Fit(features, single_positions(chains), observed(features, chains, labels))
 
     def _pair_fit(self) -> Fit:
-        table = self._counts.tables[WORD_PAIR]
+        table = self.counts.tables[WORD_PAIR]
         words = table.ids[:, :2].reshape(-1).astype(np.int64)
         rows = self._pair_rows(self._values[words], words)
         chains = Chains.of(2 * np.arange(len(table.n) + 1, dtype=np.int64), rows)

@@ -50,7 +50,7 @@ class EmpiricalFactors:
     """ψ and φ of one set of counts. What only unknown words need is derived when the first one comes."""
 
     def __init__(self, counts: Counts, contexts: Sequence[Context]) -> None:
-        self._counts, self._contexts = counts, contexts
+        self.counts, self._contexts = counts, contexts
         self.n_labels = len(counts.labels)
         self.index = {word: i for i, word in enumerate(counts.words)}
         table = counts.tables[WORD_LABEL]
@@ -61,13 +61,13 @@ class EmpiricalFactors:
 
     @cached_property
     def spelling(self) -> list[Spelling]:
-        table = self._counts.tables[WORD_LABEL]
-        return [Spelling(context, self._counts.words, table) for context in self._contexts]
+        table = self.counts.tables[WORD_LABEL]
+        return [Spelling(context, self.counts.words, table) for context in self._contexts]
 
     @cached_property
     def word_pairs(self) -> PairRates:
         """CR(y; y′ | x, x′) of known words   (000 eqn 13)."""
-        return PairRates.from_table(self._counts.tables[WORD_PAIR], self.word)
+        return PairRates.from_table(self.counts.tables[WORD_PAIR], self.word)
 
     @cached_property
     def spelling_pairs(self) -> list[PairRates]:
@@ -75,7 +75,7 @@ class EmpiricalFactors:
 
         Ids of context values follow those of the words.
         """
-        table = self._counts.tables[WORD_PAIR]
+        table = self.counts.tables[WORD_PAIR]
         rates = []
         for spelling in self.spelling:
             value = np.where(spelling.of_word < 0, -1, spelling.of_word + len(self.index))
@@ -134,7 +134,7 @@ class EmpiricalFactors:
         lengths = candidates.lengths[codes]
         rows = ragged_arange(candidates.offsets[codes], lengths)
         edges, edge_scores = np.zeros(corpus.n_tokens + 1, np.int64), np.empty(0)
-        if WORD_PAIR in self._counts.tables:
+        if WORD_PAIR in self.counts.tables:
             edges, edge_scores = self._edges(corpus, words, candidates)
         return Lattice(
             corpus.offsets,

@@ -137,12 +137,12 @@ class Tagger(CountedModel):
         self.weights_ = weights
 
     def _replace_counts(self, counts: Counts, changed: Counts | None = None, sign: int = 1) -> None:
+        weights, known = self.weights_, self._rates if changed is not None else None
         if counts.labels != self.classes_:
-            self.weights_ = self.weights_.relabelled(self.classes_, counts.labels)
-            self.classes_ = list(counts.labels)
-        known = self._rates if changed is not None else None
+            weights = weights.relabelled(self.classes_, counts.labels)
         rates = None if known is None or changed is None else known.plus(counts, changed, sign)
-        self._rates, self.counts_ = rates, counts
+        # All at once: another thread may be tagging. What it has read of the old model never changes.
+        self.__dict__.update(counts_=counts, classes_=list(counts.labels), weights_=weights, _rates=rates)
 
     def _check_counts(self, counts: Counts) -> None:
         super()._check_counts(counts)
@@ -182,9 +182,10 @@ class Tagger(CountedModel):
     def rates(self) -> Rates:
         """Smoothed rates, derived from the counts."""
         self._check_fitted()
-        if self._rates is None:
-            self._rates = Rates(self.counts_, self._contexts)
-        return self._rates
+        counts, rates = self.counts_, self._rates
+        if rates is None or rates.counts is not counts:
+            rates = self._rates = Rates(counts, self._contexts)
+        return rates
 
     def _scorer(self) -> Scorer:
         """Made anew where rates or weights are new."""
@@ -192,6 +193,9 @@ class Tagger(CountedModel):
         if kept is None or kept.rates is not rates or kept.weights is not weights:
             kept = self._last_scorer = Scorer(rates, weights)
         return kept
+
+    def _derive(self) -> None:
+        self._scorer()
 
     def _lattice(self, corpus: Corpus) -> Lattice:
         return self._scorer().lattice(corpus, self._n_threads())
