@@ -1,4 +1,4 @@
-"""The pages in docs/ whose code runs, and what they point to."""
+"""The pages in docs/: their examples run and are true, what they point to is there."""
 
 from __future__ import annotations
 
@@ -7,15 +7,36 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parent.parent / "docs"
+from pages import PAGES, ROOT, run_page
+
+DOCS = [page for page in PAGES if page.parent.name == "docs"]
+RECORDS = ("benchmark.md", "findings.md")  # of what was measured: they have no examples
 
 
-@pytest.mark.parametrize("name", ["identities.md"])
-def test_the_code_of_a_page_runs(name: str) -> None:
-    """Block after block, in one session: every `assert` of the page holds."""
-    blocks = re.findall(r"```python\n(.*?)```", (DOCS / name).read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) > 5
-    assert sum(block.count("assert ") for block in blocks) > 10
-    names: dict[str, object] = {}
-    for block in blocks:
-        exec(compile(block, name, "exec"), names)
+@pytest.mark.parametrize("page", [p for p in DOCS if p.name not in RECORDS], ids=lambda p: p.name)
+def test_the_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert sum(run_page(page.read_text(encoding="utf-8"), tmp_path)) > 0
+
+
+def test_the_identities_are_asserted() -> None:
+    text = (ROOT / "docs" / "identities.md").read_text(encoding="utf-8")
+    assert text.count("```python") > 5
+    assert text.count("assert ") > 10
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links(page: Path) -> None:
+    """Files that are pointed to exist, and so do headings."""
+    for name, heading in re.findall(r"\]\(([^)#:]*)(?:#([^)]+))?\)", page.read_text(encoding="utf-8")):
+        target = page.parent / name if name else page
+        assert target.exists(), f"{page.name} points to {name}"
+        if heading:
+            titles = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            assert heading in [re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles]
+
+
+@pytest.mark.parametrize("page", [p for p in DOCS if p.name != "benchmark.md"], ids=lambda p: p.name)
+def test_lines_are_short(page: Path) -> None:
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > 150 and not line.startswith("|")] == []

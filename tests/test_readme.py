@@ -1,45 +1,55 @@
-"""The README's Python runs as it stands, and says what it prints."""
+"""The front door: README's examples are true, it is short, and what README and CONTRIBUTING point to exists."""
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 
 import pytest
 
-README = Path(__file__).parent.parent / "README.md"
-PRINTED = re.compile(r"  # (\[\[.*\]\]|True|False)(?=$|:)")  # what a line's value is, as its comment has it
+from pages import ROOT, run_page
+
+README, CONTRIBUTING = ROOT / "README.md", ROOT / "CONTRIBUTING.md"
 
 
-def compared(block: str) -> int:
-    """Run a block, statement by statement; how many values were compared with what their comments say."""
-    names: dict[str, object] = {}
-    lines, n = block.splitlines(), 0
-    for statement in ast.parse(block).body:
-        said = PRINTED.search(lines[(statement.end_lineno or statement.lineno) - 1])
-        if isinstance(statement, ast.Expr) and said:
-            assert eval(ast.unparse(statement), names) == ast.literal_eval(said[1]), ast.unparse(statement)
-            n += 1
-        else:
-            exec(ast.unparse(statement), names)
-    return n
-
-
-@pytest.mark.parametrize("document", [README, README.parent / "docs" / "changing.md"], ids=lambda d: d.name)
-def test_the_python_of_documents(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (block,) = re.findall(r"```python\n(.*?)```", document.read_text(encoding="utf-8"), re.DOTALL)
+def test_the_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert compared(block) > 0
+    compared = run_page(README.read_text(encoding="utf-8"), tmp_path)
+    assert compared.values >= 3
+    assert compared.outputs >= 1
 
 
-def test_what_a_comment_says_is_compared() -> None:
-    assert compared("a = 1\n[[a]]  # [[1]]\n") == 1
-    with pytest.raises(AssertionError):
-        compared("[[1]]  # [[2]]")
+def test_untrue_examples_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    true = "```python\na = 1\n[[a]]  # [[1]]\n```\n```console\n$ echo a; echo b\na\nb\n$ true\n```\n"
+    assert run_page(true, tmp_path) == (1, 2)
+    for untrue in ("```python\n[[1]]  # [[2]]: so it says\n```\n", "```console\n$ echo a\nb\n```\n"):
+        with pytest.raises(AssertionError):
+            run_page(untrue, tmp_path)
 
 
-def test_files_that_documents_name_exist() -> None:
-    for document in (README, README.parent / "CONTRIBUTING.md"):
-        for name in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):
-            assert (README.parent / name).exists(), f"{document.name} points to {name}"
+def test_a_screen_and_a_half() -> None:
+    lines = README.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 95
+    assert max(map(len, lines)) <= 120
+
+
+def test_files_that_are_named_exist() -> None:
+    """Links, and files of the package that CONTRIBUTING names."""
+    for document in (README, CONTRIBUTING):
+        for name in re.findall(r"\]\(([^)#:]+)[)#]", document.read_text(encoding="utf-8")):
+            assert (ROOT / name).exists(), f"{document.name} points to {name}"
+    for name in re.findall(r"`([\w/.]+/[\w.]+\.(?:py|json|h|pyi))`", CONTRIBUTING.read_text(encoding="utf-8")):
+        somewhere = [ROOT / name, ROOT / "src" / "corate" / name]
+        assert name.endswith("/yours.py") or any(path.exists() for path in somewhere), name
+
+
+def test_the_floor_plan_has_every_room() -> None:
+    """Every folder of the package, and every module of its layers, is in CONTRIBUTING's plan."""
+    plan = CONTRIBUTING.read_text(encoding="utf-8").split("## The floor plan")[1].split("\n## ")[0]
+    package = ROOT / "src" / "corate"
+    rooms = [path.name for path in package.iterdir() if path.is_dir() and path.name != "__pycache__"]
+    drawn = ("storage", "text", "contexts", "counts", "rates", "lattice", "models", "evaluation")
+    modules = [path.stem for room in drawn for path in (package / room).rglob("*.py")]
+    missing = [name for name in {*rooms, *modules} - {"__init__"} if not re.search(rf"\b{name}\b", plan)]
+    assert missing == []
