@@ -15,12 +15,12 @@ from scipy.optimize import minimize
 
 from corate.arrays import Float
 from corate.contexts.defaults import default_contexts
-from corate.counts.count import Events
+from corate.counts.events import count
 from corate.models.tagger import fit as weights
 from corate.models.tagger import weights as shipped
 from corate.models.tagger.settings import SETTINGS
 from corate.models.tagger.tagger import _tables_of
-from corate.models.tagger.weights import SINGLES, Weights, share
+from corate.models.tagger.weights import SINGLES, Weights, equal_weight
 from corate.rates.rates import Rates
 from corate.text.corpus import Corpus
 from corate.text.tokens import as_corpus
@@ -54,9 +54,8 @@ def main() -> None:
 
 def _case(corpus: Corpus) -> Case:
     contexts = default_contexts(corpus)
-    events = Events(corpus, _tables_of(contexts))
-    rates = Rates(events.count(), contexts)
-    return rates, weights.held_out_parts(events, rates, _uniform(rates), settings=WIDE)
+    rates = Rates(count(corpus, _tables_of(contexts)), contexts)
+    return rates, weights.held_out_parts(corpus, rates, _uniform(rates), settings=WIDE)
 
 
 def _uniform(rates: Rates) -> Weights:
@@ -64,20 +63,20 @@ def _uniform(rates: Rates) -> Weights:
     fixed = Weights.fixed(rates)
     return replace(
         fixed,
-        prior=SETTINGS.prior,
-        pair=SETTINGS.pair,
-        start=SETTINGS.pair,
-        end=SETTINGS.pair,
-        triple=SETTINGS.triple,
+        prior=SETTINGS.prior_weight,
+        pair=SETTINGS.pair_weight,
+        start=SETTINGS.pair_weight,
+        end=SETTINGS.pair_weight,
+        triple=SETTINGS.triple_weight,
         pairs=np.zeros_like(fixed.pairs),
-        contexts=np.full_like(fixed.contexts, share(rates)),
+        contexts=np.full_like(fixed.contexts, equal_weight(rates)),
     )
 
 
 def fit(cases: list[Case]) -> dict[str, object]:
     rates = cases[0][0]
     start = _uniform(rates)
-    n_common = len(start.vector()) - start.labels.size - start.contexts_by_label.size
+    n_common = len(start.vector()) - start.bias.size - start.contexts_by_label.size
     middle = start.vector()[:n_common]
 
     # Losses relative to those of the start: a corpus of names, most of which are easy tokens, weighs as much.

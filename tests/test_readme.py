@@ -1,4 +1,4 @@
-"""The front door: README's examples are true, it is short, and what README and CONTRIBUTING point to exists."""
+"""The front door: README's examples are true, it is short; what it and CONTRIBUTING point to exists."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def test_files_that_are_named_exist() -> None:
     for document in (README, CONTRIBUTING):
         for name in re.findall(r"\]\(([^)#:]+)[)#]", document.read_text(encoding="utf-8")):
             assert (ROOT / name).exists(), f"{document.name} points to {name}"
-    for name in re.findall(r"`([\w/.]+/[\w.]+\.(?:py|json|h|pyi))`", CONTRIBUTING.read_text(encoding="utf-8")):
+    for name in re.findall(
+        r"`([\w/.]+/[\w.]+\.(?:py|json|h|pyi))`", CONTRIBUTING.read_text(encoding="utf-8")
+    ):
         somewhere = [ROOT / name, ROOT / "src" / "corate" / name]
         assert name.endswith("/yours.py") or any(path.exists() for path in somewhere), name
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from corate.contexts.view_ids import UNUSUAL, VocabularyIds, WordViews
 from corate.contexts.views import view
 from corate.text.corpus import Column
-from corate.text.formats.plain import PlainRows
+from corate.text.formats.quick_rows import PlainRows
 from corate.text.tokens import as_corpus
 from shared import KERNELS, by
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corate.arrays import pack, unpack
-from corate.counts.count import count
 from corate.counts.engines.memory import count_chunks
+from corate.counts.events import count
 from corate.counts.names import LABEL_PAIR, WORD_LABEL, WORD_PAIR
 from corate.counts.table import Table
 from corate.errors import CorateError

@@ -9,11 +9,11 @@ from corate import Tagger, load_sample
 from corate._native import using
 from corate.arrays import owners
 from corate.contexts.template import parse_all
-from corate.counts.count import Events
+from corate.counts.events import Events
 from corate.counts.names import table_of
 from corate.lattice.narrow import keep
 from corate.models.tagger.evidence import Kinds, PairEvidence, Rows
-from corate.models.tagger.scorer import evidence_of
+from corate.models.tagger.lattices import evidence_of
 from corate.models.tagger.tagger import LABELS_ALONE
 from corate.models.tagger.weights import Weights
 from corate.rates.rates import Rates
@@ -164,7 +164,7 @@ def test_weighing(rates: tuple[Rates, Rates]) -> None:
             scores.append(np.ones(len(surplus)))
             rows.weigh(*weights, scores[-1])
             gradients.append([np.zeros_like(each) for each in weights])
-            rows.unweigh(surplus, *gradients[-1])
+            rows.add_gradient(surplus, *gradients[-1])
     np.testing.assert_allclose(scores[0], scores[1], atol=1e-4)
     for quick, reference in zip(*gradients, strict=True):
         np.testing.assert_allclose(quick, reference, atol=1e-3, rtol=1e-5)

@@ -15,7 +15,7 @@ from corate import InputError, Tagger, load, load_sample
 from corate.arrays import Float
 from corate.contexts.defaults import WORDS
 from corate.contexts.template import Atom, Context, parse_all
-from corate.counts.count import Events
+from corate.counts.events import count
 from corate.counts.names import table_of
 from corate.lattice import decode
 from corate.lattice.lattice import Lattice
@@ -23,7 +23,7 @@ from corate.lattice.narrow import keep, max_marginals
 from corate.models.tagger import fit as weights
 from corate.models.tagger.evidence import PairEvidence, Rows
 from corate.models.tagger.fit import HeldOut
-from corate.models.tagger.scorer import Scorer, evidence_of, narrowed
+from corate.models.tagger.lattices import LatticeMaker, evidence_of, narrowed
 from corate.models.tagger.settings import SETTINGS
 from corate.models.tagger.tagger import LABELS_ALONE
 from corate.models.tagger.weights import Weights
@@ -79,9 +79,9 @@ def folds_of(
     names: Sequence[str], words: list[list[str]], labels: list[list[str]]
 ) -> tuple[Rates, list[HeldOut]]:
     contexts = parse_all(names)
-    events = Events(as_corpus(words, labels), [*LABELS_ALONE, *map(table_of, contexts)])
-    rates = Rates(events.count(), contexts)
-    return rates, weights.held_out_parts(events, rates, Weights.fixed(rates))
+    corpus = as_corpus(words, labels)
+    rates = Rates(count(corpus, [*LABELS_ALONE, *map(table_of, contexts)]), contexts)
+    return rates, weights.held_out_parts(corpus, rates, Weights.fixed(rates))
 
 
 def test_gradient_against_differences() -> None:
@@ -136,14 +136,14 @@ def test_what_is_known_of_words_is_kept(fitted: Tagger, contexts: list[str] | No
     columns = [[(word, word[-1:]) for word in sentence] for sentence in X]
     tagger = fitted if contexts is None else Tagger("fixed", contexts).fit(columns[:40], Y[:40])
     tests = TEST if contexts is None else [[(word, word[-1:]) for word in sentence] for sentence in TEST]
-    scorer = Scorer(tagger.rates(), tagger.weights_)
+    maker = LatticeMaker(tagger.rates(), tagger.weights_)
     for part in (tests[:5], tests, tests):
         corpus = tagger._corpus(part)
-        lattice = scorer.lattice(corpus)
+        lattice = maker.lattice(corpus)
         near = tagger.weights_, SETTINGS.kind_margin
         expected = evidence_of(tagger.rates(), corpus, near=near, everything=False)
         assert_same(lattice, expected.lattice(tagger.weights_))
-        in_numpy = by("numpy", scorer.lattice, corpus)
+        in_numpy = by("numpy", maker.lattice, corpus)
         assert lattice.labels.tolist() == in_numpy.labels.tolist()
         np.testing.assert_allclose(lattice.scores, in_numpy.scores, rtol=1e-5, atol=1e-5)
         kept = max_marginals(lattice) > -1.0
@@ -285,7 +285,7 @@ def test_wrong_parameters_are_named() -> None:
 
 
 def test_a_model_with_wrong_weights_is_refused(fixed: Tagger) -> None:
-    short = replace(fixed.weights_, labels=np.zeros(3)).vector()
+    short = replace(fixed.weights_, bias=np.zeros(3)).vector()
     for vector in (short, np.full(len(fixed.weights_.vector()), np.nan)):
         with pytest.raises(ValueError, match="weight"):
             Tagger("fixed", fixed.context_names())._set_learned(fixed.counts_, {}, {"weights": vector})

@@ -12,7 +12,7 @@ import corate
 from corate import Tagger
 from corate.lattice import decode
 from corate.lattice.lattice import Lattice
-from corate.models.tagger.scorer import Scorer
+from corate.models.tagger.lattices import LatticeMaker
 from corate.models.tagger.settings import SETTINGS
 
 X, Y = corate.load_sample()
@@ -46,7 +46,7 @@ def test_narrowing_changes_no_label_and_hardly_a_probability(tagger: Tagger) -> 
     corpus = tagger._corpus(TEST)
 
     def refined(margin: float) -> tuple[Lattice, dict[tuple[int, int], float]]:
-        scorer = Scorer(tagger.rates(), tagger.weights_, replace(SETTINGS, path_margin=margin))
+        scorer = LatticeMaker(tagger.rates(), tagger.weights_, replace(SETTINGS, path_margin=margin))
         lattice = scorer.refined(scorer.lattice(corpus), corpus)
         places = np.repeat(np.arange(lattice.n_positions), np.diff(lattice.positions)).tolist()
         p = decode.marginals(lattice).probabilities.tolist()

@@ -13,12 +13,12 @@ import pytest
 from corate import Tagger, load_sample
 from corate.contexts.template import parse_all
 from corate.contexts.views import view
-from corate.counts.count import count
+from corate.counts.events import count
 from corate.counts.names import table_of
 from corate.lattice.lattice import Lattice
 from corate.models.tagger.settings import SETTINGS
 from corate.models.tagger.tagger import LABELS_ALONE
-from corate.models.tagger.weights import share
+from corate.models.tagger.weights import equal_weight
 from corate.rates.rates import Rates
 from corate.rates.smoothed import SMOOTHING
 from corate.text.tokens import as_corpus
@@ -154,7 +154,7 @@ def test_rates_of_a_chain_multiply() -> None:
     chain = ("shape", "tail1", "tail2", "word")
     rates = rates_of([*chain, "suffix3", "word-1", "word-1,word"], X[:60], Y[:60])
     assert rates.groups.parents == [-1, 0, 1, 2, -1, -1, 3]
-    assert share(rates) == SETTINGS.contexts / 3
+    assert equal_weight(rates) == SETTINGS.contexts_weight / 3
     assert rates.groups.n_below.tolist() == [5, 4, 3, 2, 1, 1, 1]
     corpus = as_corpus(X[:20])
     n = rates.n_labels

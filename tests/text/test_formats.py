@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from corate.errors import InputError
 from corate.text.corpus import Corpus
 from corate.text.formats import Sentence, detect, open_format, open_lines, read, read_chunks, read_corpus
-from corate.text.formats.plain import PlainRows
+from corate.text.formats.quick_rows import PlainRows
 from shared import by
 
 Pairs = list[tuple[list[str], list[str]]]  # words and labels of each sentence

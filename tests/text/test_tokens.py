@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from conftest import Cli
 from corate import Constraints, EmpiricalCRF, InputError, Tagger, load, load_sample
 from corate.contexts.defaults import WORDS
-from corate.counts.count import Events
+from corate.counts.events import Events
 from corate.evaluation.evaluate import evaluate
 from corate.models.tagger.weights import Weights
 from corate.text.sample import FOLDER

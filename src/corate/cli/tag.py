@@ -13,7 +13,7 @@ import click
 from corate.cli.common import console, model_option, plural, threads_option, valid_option, valid_spans
 from corate.cli.text_options import TextOptions, text_options
 from corate.errors import ConstraintError, InputError
-from corate.text.format_names import FORMAT_CLASSES
+from corate.text.format_registry import FORMAT_CLASSES
 
 if TYPE_CHECKING:
     from corate.text.formats import Format, Sentence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from corate.cli.common import Command, with_options
-from corate.text.format_names import FORMAT_CLASSES
+from corate.text.format_registry import FORMAT_CLASSES
 
 if TYPE_CHECKING:
     from corate.text.corpus import Corpus

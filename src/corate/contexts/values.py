@@ -179,12 +179,6 @@ class Encoded:
     def __init__(self, corpus: Corpus, encoder: Encoder, ids: dict[str, Ids]) -> None:
         self.corpus, self.encoder, self.ids = corpus, encoder, ids
 
-    def rename(self, vocabularies: Mapping[str, Vocabulary]) -> None:
-        """Go over to the ids of other vocabularies, which have all the values that are asked for."""
-        for source, ids in self.ids.items():
-            self.ids[source] = renamed(ids, self.encoder.vocabularies[source], vocabularies[source])
-        self.encoder = Encoder({source: vocabularies[source] for source in self.ids})
-
     def tokens(self, first: int = 0, last: int | None = None) -> Tokens:
         """Those of sentences first … last − 1."""
         return Tokens(self, self.corpus.offsets[first : None if last is None else last + 1])
@@ -240,12 +234,6 @@ class Tokens:
             speaks |= column != self._encoded.encoder.id_of(atom, mute)
         places = np.flatnonzero(there & speaks)
         return places, [column[places] for column in ids]
-
-
-def renamed(ids: Ids, vocabulary: Vocabulary, other: Vocabulary) -> Ids:
-    """The ids that the values have in another vocabulary; −1 where they have none there."""
-    index = {value: i for i, value in enumerate(other)}
-    return np.array([index.get(value, -1) for value in vocabulary] + [-1], np.int32)[ids]
 
 
 def _needed_column(corpus: Corpus, atom: Atom) -> Column:

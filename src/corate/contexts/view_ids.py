@@ -2,7 +2,7 @@
 
 The kernels read words as code points end to end, spelt three times: as they are, in lower case, and with each
 letter's kind. Views that they do not know, and words with letters whose lower case depends on what stands
-around them, are left to Python: `contexts.Views`.
+around them, are left to Python: `views.Views`.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ UNUSUAL = (MARK, "Σ", "İ")
 NATIVE = ("word", "lower", "shape")  # views that the kernels know, besides prefixes, suffixes and tails
 
 
-KINDS = np.zeros(sys.maxunicode + 1, np.uint32)  # of the letters that were met; MARK counts as one
-KINDS[ord(MARK)] = 1
+LETTER_KINDS = np.zeros(sys.maxunicode + 1, np.uint32)  # of the letters that were met; MARK counts as one
+LETTER_KINDS[ord(MARK)] = 1
 
 
 def letter_kinds(letters: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
     """The kind of each letter. Memory is taken for those only that are in use."""
-    kinds = KINDS[letters]
+    kinds = LETTER_KINDS[letters]
     if not kinds.all():
         for code in np.unique(letters[kinds == 0]).tolist():
-            KINDS[code] = ord(kind(chr(code)))
-        kinds = KINDS[letters]
+            LETTER_KINDS[code] = ord(kind(chr(code)))
+        kinds = LETTER_KINDS[letters]
     return kinds
 
 

@@ -72,7 +72,7 @@ class Table:
         Events that are mapped to −1 are left out.
         """
         columns = [self.field(k) if m is None else m[self.field(k)] for k, m in enumerate(maps)]
-        return _labelled(columns, self.n)
+        return tally_complete(columns, self.n)
 
     def rename(self, *maps: Ids | None) -> Table:
         """The same events under other ids (None: the same ones); their order is to stay."""
@@ -151,7 +151,7 @@ def _append_field(key: Int, column: npt.NDArray[np.integer]) -> Int:
     return (key << width) | column
 
 
-def _labelled(columns: Sequence[npt.NDArray[np.integer]], n: Int | None = None) -> Table:
+def tally_complete(columns: Sequence[npt.NDArray[np.integer]], n: Int | None = None) -> Table:
     """The tally of rows all of whose fields are there, which is to say not −1."""
     lowest = reduce(np.minimum, columns)
     if len(lowest) and lowest.min() < 0:

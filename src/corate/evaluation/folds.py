@@ -14,7 +14,7 @@ from copy import copy
 from itertools import pairwise
 from typing import NamedTuple
 
-from corate.counts.count import Events
+from corate.counts.events import Events
 from corate.errors import InputError
 from corate.lattice.constraints import Constraints
 from corate.models.counted import CountedModel

@@ -1,4 +1,5 @@
-"""Rates: what counts say of labels, at the tokens of sentences; formulas: smoothed.py, look-up: lookup.py.
+"""Rates: what counts say of labels, at the tokens of sentences; formulas: smoothed.py, look-up: lookup.py;
+reference.py applies the ones to the other, as the kernels do.
 
 A context that lies wholly beyond the sentence says nothing: the start and the end have rates of their own.
 """
@@ -17,6 +18,7 @@ from corate.arrays import Float, Ids, Int
 from corate.contexts.template import Context
 from corate.contexts.values import Encoder
 from corate.counts.counts import Counts
+from corate.counts.events import Events
 from corate.counts.names import table_of
 from corate.rates import reference
 from corate.rates.groups import Group, Groups
@@ -54,6 +56,11 @@ class Rates:
     @property
     def contexts(self) -> list[Context]:
         return self.groups.contexts
+
+    def count(self, part: Corpus) -> Counts:
+        """The counts of sentences that are among those counted, under the same ids."""
+        known = self.counts.labels, Encoder(self.counts.vocabularies)
+        return Events(part, tuple(self.counts.tables), known).count()
 
     def without(self, part: Counts) -> Rates:
         """Rates of the same counts without some, which are under the same ids."""

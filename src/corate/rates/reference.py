@@ -25,7 +25,7 @@ def log_rates(
     given: tuple[Float, Int],
     skip_single: bool,
 ) -> tuple[Values, Buckets]:
-    prob, buckets = log_prob(rates, group, corpus, positions, labels, given)
+    prob, buckets = probabilities(rates, group, corpus, positions, labels, given)
     found = np.zeros((len(labels), len(group.contexts)), np.float32)
     for j in range(len(group.contexts)):
         found[:, j] = np.log(prob[:, j] / _above(rates, group, j, labels, prob, given))
@@ -36,7 +36,7 @@ def log_rates(
     return found, buckets
 
 
-def log_prob(
+def probabilities(
     rates: Rates, group: Group, corpus: Corpus, positions: Int, labels: Ids, given: tuple[Float, Int]
 ) -> tuple[Float, Buckets]:
     """P(y | f), candidates × contexts, parents first; and the buckets of #(f)."""

@@ -24,7 +24,7 @@ from corate.arrays import Float, Ids, Int
 from corate.counts.counts import Counts
 from corate.counts.names import FIRST_LABEL, LABEL, LABEL_PAIR, LABEL_TRIPLE, LAST_LABEL
 from corate.counts.table import Table
-from corate.rates.triples import Triples
+from corate.rates.triples import TripleRates
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,11 @@ SMOOTHING = Smoothing()
 def smooth(n: Any, total: Any, a: Any, above: Any) -> Any:
     """P(y | f) = (#(f, y) + a P(y | parent)) / (#(f) + a); P(y | parent) where f was never seen."""
     return np.where(total > 0, (n + a * above) / np.where(total > 0, total + a, 1), above)
+
+
+def left_over(total: Any, a: Any) -> Any:
+    """What P(y | f) leaves to all labels that were not seen with f: a / (#(f) + a)."""
+    return a / (total + a)
 
 
 def pair_log_rate(n: Float, left: Ids, right: Ids, prior: Float, pair: Float, alpha: float) -> Float:
@@ -122,6 +127,6 @@ class LabelRates:
         return np.asarray(np.log(n / n.sum()) - self.log_prior, np.float64)
 
     @cached_property
-    def triple(self) -> Triples:
+    def triple(self) -> TripleRates:
         """log CR(y; y″ | y′)."""
-        return Triples(self.table(LABEL_TRIPLE), self.pair, self.log_prior, self._smoothing.alpha)
+        return TripleRates(self.table(LABEL_TRIPLE), self.pair, self.log_prior, self._smoothing.alpha)

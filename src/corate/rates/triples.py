@@ -1,4 +1,4 @@
-"""Rates of label triples: what the label before the last one adds."""
+"""Rates of label triples: what the label two before adds to what the label before says."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from corate.arrays import Float, Ids, Int, owners, starts_of_runs
 from corate.counts.table import Table
 
 
-class Triples:
+class TripleRates:
     """log CR(y; y″ | y′): what the label before the last one adds to what the last one says.
 
     P(y″ | y, y′) = (#(y, y′, y″) + a · P(y″ | y′)) / (#(y, y′, ·) + a),  a = α · labels seen after y, y′

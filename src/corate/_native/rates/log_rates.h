@@ -1,4 +1,4 @@
-// Smoothed log co-occurrence rates of candidate labels given contexts; rates/lookup.py holds the NumPy twins.
+// Smoothed log co-occurrence rates of candidate labels given contexts; rates/reference.py holds the NumPy twin, smoothed.py the formula.
 //     P(y | f) = (#(f, y) + a P(y | parent)) / (#(f) + a),  a = α · labels seen with f
 //     log CR(y; f | parent) = log P(y | f) − log P(y | parent)
 #pragma once
@@ -52,7 +52,7 @@ class LogRates : public Lookup {
                 continue;
             }
             rows.counts(labels, n, counts_.data());
-            const double a = of_.alpha * double(rows.n_labels), norm = double(rows.total) + a;
+            const double a = of_.alpha * double(rows.n_seen), norm = double(rows.total) + a;
             for (int64_t c = 0; c < n; ++c) {
                 const double before = above(c), p_y = (counts_[c] + a * before) / norm;
                 prob[c * n_own + j] = p_y;
@@ -67,7 +67,7 @@ class LogRates : public Lookup {
         const LabelCounts rows = listed(j, place(k, j));
         for (int64_t r = 0; r < rows.n; ++r)
             if (rows.rows[r].count > 0) visit(rows.rows[r].label);
-        const double a = of_.alpha * double(rows.n_labels);
+        const double a = of_.alpha * double(rows.n_seen);
         return rows.total ? a / (double(rows.total) + a) : 1.0;
     }
 

@@ -60,9 +60,9 @@ struct Counted {
 // The labels that were seen with a value of a context.
 struct LabelCounts {
     const Tables::Row *rows = nullptr;
-    int64_t n = 0, n_labels = 0, total = 0; // n_labels: rows whose count is not 0
-    int32_t only = -1;                      // perhaps the one label that there is
-    const uint32_t *dense = nullptr;        // perhaps the counts of all labels below `width`
+    int64_t n = 0, n_seen = 0, total = 0; // n_seen: rows whose count is not 0
+    int32_t only = -1;                    // perhaps the one label that there is
+    const uint32_t *dense = nullptr;      // perhaps the counts of all labels below `width`
     int64_t width = 0;
     const LabelCounts *less = nullptr; // perhaps rows whose counts are to be subtracted from these
 
@@ -139,7 +139,7 @@ class Lookup {
             row = rows.next(row, rows.less->rows[r].label);
             left_[row].count -= rows.less->rows[r].count;
         }
-        return {left_.data(), rows.n, rows.n_labels, rows.total};
+        return {left_.data(), rows.n, rows.n_seen, rows.total};
     }
 
   private:
@@ -154,11 +154,11 @@ class Lookup {
     [[gnu::noinline]] LabelCounts rest(int64_t place, LabelCounts rows, const LabelCounts &taken) {
         constexpr int64_t many = 16; // for which it is kept how many labels are gone
         if (rows.n < many) {
-            rows.n_labels -= n_gone(rows, taken);
+            rows.n_seen -= n_gone(rows, taken);
         } else {
             const auto [known, is_new] = gone_.try_emplace(place);
             if (is_new) known->second = n_gone(rows, taken);
-            rows.n_labels -= known->second;
+            rows.n_seen -= known->second;
         }
         rows.total -= taken.total;
         if (rows.only >= 0) return rows; // of which the total is the count

@@ -47,7 +47,7 @@ class PairRates : public Lookup {
     void fill_ratios(const LabelCounts &rows, const int32_t *left, int64_t m, const int32_t *right, int64_t n) {
         counts_.resize(m * n);
         ratios_.resize(m * n);
-        const double a = of_.alpha * double(rows.n_labels), scale = (double(rows.total) + a) / a;
+        const double a = of_.alpha * double(rows.n_seen), scale = (double(rows.total) + a) / a;
         for (int64_t p = 0; p < m; ++p) ends_[p] = 1.0 + ends_[p] / (a * of_.prior[left[p]]);
         for (int64_t q = 0; q < n; ++q) ends_[m + q] = 1.0 + ends_[m + q] / (a * of_.prior[right[q]]);
         rows.counts(pairs_.data(), m * n, counts_.data());

@@ -6,7 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
-#include "rates/candidates.h"
+#include "models/tagger/candidates.h"
 #include "rates/pair_rates.h"
 
 namespace {

@@ -1,4 +1,4 @@
-// Plain rows of columns, read into codes; text/formats/plain.py has the twin.
+// Plain rows of columns, read into codes; text/formats/quick_rows.py has the twin.
 #pragma once
 
 #include <cstdint>

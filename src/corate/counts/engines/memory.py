@@ -9,9 +9,9 @@ import numpy as np
 
 from corate.contexts.template import Context
 from corate.contexts.values import seen_columns
-from corate.counts.count import count
 from corate.counts.counts import Counts, add_up
 from corate.counts.engines.base import Counted
+from corate.counts.events import count
 from corate.counts.ledger import NO_DIGESTS, digests_of
 from corate.text.corpus import Corpus
 

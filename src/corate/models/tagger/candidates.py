@@ -17,8 +17,9 @@ from corate.contexts.values import column_of
 from corate.counts.table import Table
 from corate.models.tagger.evidence import Rows
 from corate.models.tagger.settings import SETTINGS, Settings
-from corate.models.tagger.weights import share
+from corate.models.tagger.weights import equal_weight
 from corate.rates.rates import Rates
+from corate.rates.smoothed import left_over
 from corate.text.corpus import Column, Corpus
 
 
@@ -101,7 +102,7 @@ def candidates(
 
 
 def _rule(rates: Rates, settings: Settings) -> kernels.CandidateRule:
-    numbers = share(rates, settings), settings.prior, settings.pool_margin, settings.enough
+    numbers = equal_weight(rates, settings), settings.prior_weight, settings.pool_margin, settings.enough
     return kernels.CandidateRule(_ranked(rates), _likely(rates, settings), settings.pool, *numbers)
 
 
@@ -118,7 +119,7 @@ def _likely(rates: Rates, settings: Settings) -> Ids:
 def _in_numpy(
     rates: Rates, kinds: Corpus, required: Required, most: int, settings: Settings
 ) -> tuple[Rows, Float]:
-    """What the kernel in rates/candidates.h does."""
+    """What the kernel in _native/models/tagger/candidates.h does."""
     group, n_kinds, n_labels = rates.groups.alone, kinds.n_tokens, rates.n_labels
     must = required.keys(n_labels)
     pairs = _union(_pools(rates, kinds, settings), must)
@@ -126,7 +127,7 @@ def _in_numpy(
     labels = (pairs % n_labels).astype(np.int32)
     values, buckets = rates.log_rates(group, kinds, positions, labels)
     log_prior = rates.labels.log_prior[labels]
-    score = values.sum(axis=1) * share(rates, settings) + settings.prior * log_prior
+    score = values.sum(axis=1) * equal_weight(rates, settings) + settings.prior_weight * log_prior
     owner, forced = owners(positions), np.isin(pairs, must)
     order = np.lexsort((-score, owner))
     top = score[order[positions[:-1]]]
@@ -159,7 +160,7 @@ def _pools(rates: Rates, kinds: Corpus, settings: Settings) -> Int:
         place = tables.find(j, queries[j, asked])
         asked, place = asked[place >= 0], place[place >= 0]
         n_rows = np.diff(tables.first_row)[place]
-        left[asked] = alpha * n_rows / (tables.totals[place] + alpha * n_rows)
+        left[asked] = left_over(tables.totals[place], alpha * n_rows)
         rows = ragged_arange(tables.first_row[place], n_rows)
         pairs = _union(pairs, np.repeat(asked, n_rows) * n_labels + tables.row_labels[rows])
     empty = np.flatnonzero(np.bincount(pairs // n_labels, minlength=n_kinds) == 0)

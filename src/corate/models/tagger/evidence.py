@@ -1,4 +1,4 @@
-"""Evidence: what sentences show of their candidates, and the Tagger's score of it — here and nowhere else.
+"""Evidence: what sentences show of their candidates, and the Tagger's score of it.
 
     score(y at i)     = λ₀ log P(y) + β_y + Σⱼ (λ_{j,b} + δ_{j,y}) log CR(y; fⱼ(x, i) | parent(fⱼ))
     first and last    + τ_start log CR(y; START), + τ_end log CR(y; END)
@@ -38,7 +38,7 @@ class Rows(Mirrored):
     buckets: Buckets  # positions × contexts
 
     def weigh(self, by_bucket: Float, by_label: Float, scores: Float) -> None:
-        """scores += Σⱼ (λ_{b,j} + δ_{y,j}) log CR(y; fⱼ | …)."""
+        """scores += Σⱼ (λ_{j,b} + δ_{j,y}) log CR(y; fⱼ | …)."""
         if native():
             weights = np.ascontiguousarray(by_bucket), np.ascontiguousarray(by_label)
             self.native.weigh(*weights, scores)
@@ -50,14 +50,14 @@ class Rows(Mirrored):
     def scores(self, weights: Weights, of_labels: LabelRates) -> Float:
         """λ₀ log P(y) + β_y + Σⱼ …, of the first contexts that the weights are for."""
         n = self.rates.shape[1]
-        scores: Float = weights.prior * of_labels.log_prior[self.labels] + weights.labels[self.labels]
+        scores: Float = weights.prior * of_labels.log_prior[self.labels] + weights.bias[self.labels]
         self.weigh(weights.contexts[:, :n], weights.contexts_by_label[:, :n], scores)
         return scores
 
-    def unweigh(self, surplus: Float, by_bucket: Float, by_label: Float) -> None:
+    def add_gradient(self, surplus: Float, by_bucket: Float, by_label: Float) -> None:
         """Adds the gradient of surplus · scores in λ and in δ; an only candidate has no surplus."""
         if native():
-            self.native.unweigh(surplus, by_bucket, by_label)
+            self.native.add_gradient(surplus, by_bucket, by_label)
             return
         width = np.diff(self.positions)
         weighted = np.where(np.repeat(width == 1, width), 0.0, surplus)[:, None] * self.rates
@@ -121,7 +121,7 @@ class Evidence:
         """The candidates with their scores, up to pairs of labels: `pair`, or else τ log CR(y; y′)."""
         positions = self.tokens.positions
         no_edges = np.zeros(len(positions), np.int64), np.empty(0)
-        pair = weights.pair * self.of_labels.pair if pair is None else pair
+        pair = pair_scores(weights, self.of_labels) if pair is None else pair
         return Lattice(self.sentences, positions, self.tokens.labels, self.scores(weights), pair, *no_edges)
 
     def keep(self, kept: Mask) -> Evidence:
@@ -135,8 +135,8 @@ class Evidence:
         parts = np.zeros_like(weights.contexts), np.zeros_like(weights.contexts_by_label)
         alone, around = (tuple(np.ascontiguousarray(p[:, half]) for p in parts) for half in _halves(n))
         by_source = np.bincount(self.sources, surplus, len(self.kinds.labels)).astype(np.float64)
-        self.kinds.unweigh(by_source, *alone)
-        self.tokens.unweigh(surplus, *around)
+        self.kinds.add_gradient(by_source, *alone)
+        self.tokens.add_gradient(surplus, *around)
         by_bucket, by_label = (np.hstack(both) for both in zip(alone, around, strict=True))
         first, last = self._ends
         return replace(
@@ -148,7 +148,7 @@ class Evidence:
             triple=0.0,
             pairs=np.zeros_like(weights.pairs),
             contexts=by_bucket,
-            labels=np.bincount(labels, surplus, len(weights.labels)).astype(np.float64),
+            bias=np.bincount(labels, surplus, len(weights.bias)).astype(np.float64),
             contexts_by_label=by_label,
         )
 
@@ -161,10 +161,15 @@ class Evidence:
         log_rates = np.append(self.kinds.rates[self.sources[c]], self.tokens.rates[c]).astype(np.float64)
         buckets = np.append(self.kinds.buckets[self.kind_of[position]], self.tokens.buckets[position])
         exponents = weights.contexts[buckets, np.arange(len(buckets))] + weights.contexts_by_label[label]
-        own = weights.prior * self.of_labels.log_prior[label] + weights.labels[label]
+        own = weights.prior * self.of_labels.log_prior[label] + weights.bias[label]
         own += weights.start * self.of_labels.start[label] * (position in self.sentences[:-1])
         own += weights.end * self.of_labels.end[label] * (position + 1 in self.sentences[1:])
         return Terms(float(own), exponents * log_rates, log_rates)
+
+
+def pair_scores(weights: Weights, of_labels: LabelRates) -> Float:
+    """τ log CR(y; y′), labels × labels."""
+    return weights.pair * of_labels.pair
 
 
 def _halves(n: int) -> tuple[slice, slice]:
@@ -195,18 +200,25 @@ class PairEvidence:
         left, right, _ = edge_ends(self.lattice.sentences, self.lattice.positions)
         return self.of_labels.pair[self.lattice.labels[left], self.lattice.labels[right]]
 
-    def edge_scores(self, weights: Weights, of_labels: Float | None = None) -> Float:
-        """score(y, y′) of every edge; `of_labels` is τ log CR(y; y′) where constraints have changed it."""
-        own = weights.pair * self.pair if of_labels is None else of_labels
+    def edge_scores(self, weights: Weights, constrained: Float | None = None) -> Float:
+        """score(y, y′) of every edge; `constrained` is τ log CR(y; y′) where constraints have changed it."""
+        own = weights.pair * self.pair if constrained is None else constrained
         return own + self.pairs @ weights.pairs if len(weights.pairs) else own
 
     def triple_scores(self, weights: Weights) -> Float:
         """score(y, y′, y″) of every triple."""
         return weights.triple * self.triple
 
-    def weighed(self, weights: Weights, scores: Float, of_labels: Float | None = None) -> Lattice:
+    def edge_terms(self, weights: Weights, edge: int) -> list[tuple[float, float]]:
+        """The summands of score(y, y′) of an edge, that of labels alone first, each with its log CR."""
+        rates = [float(self.pair[edge]), *self.pairs[edge].tolist()]
+        return [
+            (w * rate, rate) for w, rate in zip([weights.pair, *weights.pairs.tolist()], rates, strict=True)
+        ]
+
+    def weighed(self, weights: Weights, scores: Float, constrained: Float | None = None) -> Lattice:
         """The lattice with these scores of candidates, and with those of pairs and triples."""
-        edge_scores, triple_scores = self.edge_scores(weights, of_labels), self.triple_scores(weights)
+        edge_scores, triple_scores = self.edge_scores(weights, constrained), self.triple_scores(weights)
         return replace(self.lattice, scores=scores, edge_scores=edge_scores, triple_scores=triple_scores)
 
     def gradient(self, edges: Float, triples: Float, gradient: Weights) -> Weights:

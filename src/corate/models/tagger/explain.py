@@ -10,31 +10,30 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from corate.arrays import Int
 from corate.contexts.template import Atom, Context
 from corate.contexts.values import column_of
 from corate.contexts.views import view
 from corate.lattice import decode
-from corate.lattice.triple_blocks import edge_ends
+from corate.lattice.triple_blocks import edge_ends, triple_ends
 from corate.models.explanation import Explanation, Reason, runner_up, times
-from corate.models.tagger.evidence import Evidence
-from corate.models.tagger.scorer import Scorer, evidence_of
+from corate.models.tagger.evidence import Evidence, PairEvidence
+from corate.models.tagger.lattices import LatticeMaker, evidence_of
 from corate.rates.rates import Rates
 from corate.text.corpus import Corpus
 
 USUAL = "usual rate"
 
 
-def explain(scorer: Scorer, corpus: Corpus, classes: Sequence[str]) -> list[Explanation]:
+def explain(maker: LatticeMaker, corpus: Corpus, classes: Sequence[str]) -> list[Explanation]:
     """Explain the best labels of a corpus of one sentence."""
     # The labels and probabilities are those of `predict`; evidence is shown of everything.
-    lattice = scorer.refined(scorer.lattice(corpus), corpus)
+    lattice = maker.refined(maker.lattice(corpus), corpus)
     best = decode.viterbi(lattice)
     marginals = decode.marginals(lattice).probabilities
     labels = best.labels(lattice).tolist()
-    left, right, _ = edge_ends(lattice.sentences, lattice.positions)
-    on_path = np.isin(left, best.candidates) & np.isin(right, best.candidates)
-    pairs = scorer.rates.pair_rates(corpus, lattice.positions, lattice.labels, lattice.edges)[on_path]
-    told = _Reasons(scorer, corpus, labels, classes, pairs.tolist())
+    pairs = PairEvidence.of(maker.rates, corpus, lattice, everything=True)
+    told = _Reasons(maker, corpus, best.candidates, classes, pairs)
     explanations = []
     names = map(str, range(1, corpus.n_tokens + 1)) if corpus.keys else corpus.words.strings()
     for i, word in enumerate(names):
@@ -50,15 +49,23 @@ class _Reasons:
 
     def __init__(
         self,
-        scorer: Scorer,
+        maker: LatticeMaker,
         corpus: Corpus,
-        labels: list[int],
+        chosen: Int,  # candidates of the best labels
         classes: Sequence[str],
-        pairs: list[list[float]],  # of the edge into each token but the first
+        pairs: PairEvidence,
     ) -> None:
-        self.rates, self.weights, self.corpus = scorer.rates, scorer.weights, corpus
-        self.labels, self.names, self.pairs = labels, [classes[y] for y in labels], pairs
-        self.shown: Evidence = evidence_of(self.rates, corpus, settings=scorer.settings)
+        self.rates, self.weights, self.corpus, self.pairs = maker.rates, maker.weights, corpus, pairs
+        self.labels = pairs.lattice.labels[chosen].tolist()
+        self.names = [classes[y] for y in self.labels]
+        x = pairs.lattice
+        assert x.triples is not None
+        edges, triples = edge_ends(x.sentences, x.positions)[:2], triple_ends(x, x.triples)
+        self.edges, self.triples = (
+            np.flatnonzero(np.all([np.isin(end, chosen) for end in ends], axis=0))
+            for ends in (edges, triples)
+        )
+        self.shown: Evidence = evidence_of(self.rates, corpus, settings=maker.settings)
         groups = (self.rates.groups.alone, self.rates.groups.around)
         self.queries = np.vstack([self.rates.tokens.queries(group, corpus) for group in groups])
 
@@ -79,27 +86,27 @@ class _Reasons:
             support = _support(self.rates, j, int(self.queries[j, i]), y)
             if support is not None:
                 than = f"rate with {contexts[parent]}" if parent >= 0 else USUAL
-                rate = _times(terms.log_rates[j], than)
+                rate = _rate_in_words(terms.log_rates[j], than)
                 text = f"{_describe(context, self.corpus, i)} was {name} {support}, {rate}"
                 reasons.append(Reason(text, float(terms.contexts[j])))
         return reasons
 
     def _of_pair(self, i: int) -> list[Reason]:
-        rate = float(self.rates.labels.pair[self.labels[i - 1], self.labels[i]])
+        (score, rate), *others = self.pairs.edge_terms(self.weights, int(self.edges[i - 1]))
         text = f"{self.names[i]} after {self.names[i - 1]}"
-        reasons = [Reason(f"{text}: {_times(rate)}", self.weights.pair * rate)]
-        contexts, weights = self.rates.groups.of_pairs.contexts, self.weights.pairs.tolist()
+        reasons = [Reason(f"{text}: {_rate_in_words(rate)}", score)]
         return reasons + [
-            Reason(f"{text} at {_describe(context, self.corpus, i)}, {_times(rate)}", weight * rate)
-            for context, weight, rate in zip(contexts, weights, self.pairs[i - 1], strict=True)
+            Reason(f"{text} at {_describe(context, self.corpus, i)}, {_rate_in_words(rate)}", score)
+            for context, (score, rate) in zip(self.rates.groups.of_pairs.contexts, others, strict=True)
             if rate
         ]
 
     def _of_triple(self, i: int) -> Reason:
-        three = np.array(self.labels[i - 2 : i + 1], np.int32)[:, None]
-        rate = float(self.rates.labels.triple.rates(*three)[0])
-        text = f"{self.names[i]} after {' '.join(self.names[i - 2 : i])}: {_times(rate)} after the latter"
-        return Reason(text, self.weights.triple * rate)
+        triple = int(self.triples[i - 2])
+        rate, score = self.pairs.triple[triple], self.pairs.triple_scores(self.weights)[triple]
+        before = " ".join(self.names[i - 2 : i])
+        text = f"{self.names[i]} after {before}: {_rate_in_words(rate)} after the latter"
+        return Reason(text, float(score))
 
 
 def _support(rates: Rates, j: int, query: int, label: int) -> str | None:
@@ -120,5 +127,5 @@ def _describe(context: Context, corpus: Corpus, i: int) -> str:
     return " ".join(f"{atom}={value(atom)}" for atom in context.atoms)
 
 
-def _times(log_rate: float, than: str = USUAL) -> str:
+def _rate_in_words(log_rate: float, than: str = USUAL) -> str:
     return f"{math.exp(log_rate):.2g}× its {than}"

@@ -15,12 +15,11 @@ from itertools import count
 import numpy as np
 
 from corate.arrays import Float, Int, owners, rounded
-from corate.counts.count import Events
 from corate.lattice import decode
 from corate.lattice.lattice import Lattice
 from corate.lattice.triple_blocks import edge_ends, triple_ends
 from corate.models.tagger.evidence import Evidence, PairEvidence
-from corate.models.tagger.scorer import evidence_of, narrowed
+from corate.models.tagger.lattices import evidence_of, narrowed
 from corate.models.tagger.settings import SETTINGS, Settings
 from corate.models.tagger.weights import SINGLES, Weights
 from corate.rates.rates import Rates
@@ -48,32 +47,33 @@ class HeldOut:
 
 
 def fit(
-    events: Events,
+    corpus: Corpus,
     rates: Rates,
     n_threads: int = 1,
     progress: Progress | None = None,
     settings: Settings = SETTINGS,
 ) -> Weights:
-    """Weights for the rates of these events; the fixed ones where there is too little to hold out."""
+    """Weights for rates that know these sentences; the fixed ones where there is too little to hold out."""
     start = Weights.fixed(rates, settings)
-    enough = events.corpus.n_sentences >= 2 * settings.n_folds
-    parts = held_out_parts(events, rates, start, n_threads, settings) if enough else []
+    enough = corpus.n_sentences >= 2 * settings.n_folds
+    parts = held_out_parts(corpus, rates, start, n_threads, settings) if enough else []
     return _maximise(parts, start, n_threads, progress, settings) if parts else start
 
 
 def held_out_parts(
-    events: Events, rates: Rates, start: Weights, n_threads: int = 1, settings: Settings = SETTINGS
+    corpus: Corpus, rates: Rates, start: Weights, n_threads: int = 1, settings: Settings = SETTINGS
 ) -> list[HeldOut]:
     """Parts of the corpus, each seen by the counts of the rest."""
-    corpus, n_folds = events.corpus, settings.n_folds
+    n_folds = settings.n_folds
     most = min(settings.sample_tokens // n_folds, settings.most_values // len(rates.contexts))
     parts = []
     for k in range(n_folds):
         begin, end = (corpus.n_tokens * step // n_folds for step in (k, k + 1))
         first, last = np.searchsorted(corpus.offsets, [begin, min(end, begin + most)]).tolist()
-        sample = _labelled(corpus.select(first, last)) if first < last else None
+        part = corpus.select(first, last)
+        sample = _labelled(part) if first < last else None
         if sample is not None:
-            others = rates.without(events.count(first, last))
+            others = rates.without(rates.count(part))
             parts.append(_held_out(sample, others, start, n_threads, settings))
     return parts
 
@@ -112,7 +112,7 @@ def _maximise(
 
     middle = start.vector()
     penalty = np.full(len(middle), settings.label_penalty)
-    penalty[: len(middle) - start.labels.size - start.contexts_by_label.size] = settings.context_penalty
+    penalty[: len(middle) - start.bias.size - start.contexts_by_label.size] = settings.context_penalty
     penalty[: len(SINGLES)] = settings.single_penalty
 
     def objective(vector: Float) -> tuple[float, Float]:

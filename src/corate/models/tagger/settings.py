@@ -1,4 +1,5 @@
-"""Settings: every number of the Tagger that was chosen, in one place. Scores and margins are in nats.
+"""Settings: every number of the Tagger that was chosen. Those of smoothing stand with their formulas, in
+rates/smoothed.py. Scores and margins are in nats.
 
 All were chosen on held-out sentences (Brown's first 1,000, CoNLL-2002 Dutch testa), never on test files;
 docs/findings.md has what each brought, experiments/common_weights.py the common weights beside them.
@@ -24,10 +25,10 @@ class Settings:
     path_margin: float = 7.0  # Candidates whose best sequence is this far below the best one are left out.
 
     # Weights of contexts that have none of their own (model.md §2).
-    prior: float = 0.85  # λ₀
-    contexts: float = 3.2  # Σ λ over contexts without a parent
-    pair: float = 0.6  # τ, also of start and end
-    triple: float = 0.3  # τ₂
+    prior_weight: float = 0.85  # λ₀
+    contexts_weight: float = 3.2  # Σ λ over contexts without a parent
+    pair_weight: float = 0.6  # τ, also of start and end
+    triple_weight: float = 0.3  # τ₂
 
     # The fit.
     n_folds: int = 5

@@ -11,7 +11,6 @@ from corate.arrays import Float
 from corate.contexts.defaults import WORDS, default_contexts
 from corate.contexts.template import Context, parse_all
 from corate.contexts.values import place_of
-from corate.counts.count import Events
 from corate.counts.counts import Counts
 from corate.counts.names import FIRST_LABEL, LABEL, LABEL_PAIR, LABEL_TRIPLE, LAST_LABEL, WORD_LABEL, table_of
 from corate.errors import InputError
@@ -21,7 +20,7 @@ from corate.models.explanation import Explanation
 from corate.models.tagger import fit as fitting
 from corate.models.tagger.candidates import candidates
 from corate.models.tagger.explain import explain
-from corate.models.tagger.scorer import Scorer
+from corate.models.tagger.lattices import LatticeMaker
 from corate.models.tagger.settings import SETTINGS
 from corate.models.tagger.weights import MOST_WEIGHT, Weights, mean_weights
 from corate.rates.groups import key_bits
@@ -87,19 +86,17 @@ class Tagger(CountedModel):
         self._check_params()
         corpus = as_corpus(X, y, self.numbers)
         contexts = self._named_contexts(corpus) or default_contexts(corpus)
-        events = Events(corpus, _tables_of(contexts))
-        counts = events.count()
+        noted = contexts if self.ledger else None
+        counts, digests = self._engine([corpus], _tables_of(contexts), noted)
         if not counts.n_tokens:
             raise InputError("no labelled token to learn from")
         check_counts(counts)
-        digests = self._digests(corpus, contexts)
-        rates = Rates(counts, contexts)
+        rates = Rates(counts, contexts, SETTINGS.smoothing)
         if self.weights == "fitted":
-            found = fitting.fit(events, rates, self._n_threads(), progress)
+            found = fitting.fit(corpus, rates, self._n_threads(), progress)
         else:
             found = Weights.fixed(rates)
-        pruned = counts.compact()
-        self._set_model(rates if pruned is counts else Rates(pruned, contexts), contexts, found)
+        self._set_model(rates, contexts, found)
         self._start_ledger(digests)
         return self
 
@@ -120,11 +117,10 @@ class Tagger(CountedModel):
             raise InputError("the model was pruned: its counts do not know all of the sentences any more")
         if self.ledger_ is not None and not self.ledger_.known(digests).all():
             raise InputError("some of the sentences were never learned: weights are fitted on what was")
-        events = Events(corpus, tuple(self.counts_.tables))
-        self.counts_.without(events.count().compact())  # which raises an error if they are not part of it
-        events.rename(self.counts_.vocabularies)
-        self._rates = rates = Rates(self.counts_, self._contexts)
-        self.weights_ = fitting.fit(events, rates, self._n_threads(), progress)
+        part = self._engine([corpus], tuple(self.counts_.tables)).counts
+        self.counts_.without(part)  # which raises an error if they are not part of it
+        self._rates = rates = Rates(self.counts_, self._contexts, SETTINGS.smoothing)
+        self.weights_ = fitting.fit(corpus, rates, self._n_threads(), progress)
         return self
 
     def _set_model(self, rates: Rates, contexts: Sequence[Context], weights: Weights) -> None:
@@ -164,7 +160,7 @@ class Tagger(CountedModel):
             raise ValueError("a context is there twice, or under another name")
         if len({context.is_feature for context in contexts}) > 1:
             raise ValueError("some contexts look at words and some at features")
-        rates = Rates(counts, contexts)
+        rates = Rates(counts, contexts, SETTINGS.smoothing)
         self._set_model(rates, contexts, Weights.from_vector(vector, rates))
 
     @staticmethod
@@ -184,24 +180,24 @@ class Tagger(CountedModel):
         self._check_fitted()
         counts, rates = self.counts_, self._rates
         if rates is None or rates.counts is not counts:
-            rates = self._rates = Rates(counts, self._contexts)
+            rates = self._rates = Rates(counts, self._contexts, SETTINGS.smoothing)
         return rates
 
-    def _scorer(self) -> Scorer:
+    def _lattice_maker(self) -> LatticeMaker:
         """Made anew where rates or weights are new."""
-        rates, weights, kept = self.rates(), self.weights_, self.__dict__.get("_last_scorer")
+        rates, weights, kept = self.rates(), self.weights_, self.__dict__.get("_last_maker")
         if kept is None or kept.rates is not rates or kept.weights is not weights:
-            kept = self._last_scorer = Scorer(rates, weights)
+            kept = self._last_maker = LatticeMaker(rates, weights)
         return kept
 
     def _derive(self) -> None:
-        self._scorer()
+        self._lattice_maker()
 
     def _lattice(self, corpus: Corpus) -> Lattice:
-        return self._scorer().lattice(corpus, self._n_threads())
+        return self._lattice_maker().lattice(corpus, self._n_threads())
 
     def _refine(self, lattice: Lattice, corpus: Corpus) -> Lattice:
-        return self._scorer().refined(lattice, corpus, self._n_threads())
+        return self._lattice_maker().refined(lattice, corpus, self._n_threads())
 
     def _batch_tokens(self) -> int:
         return min(super()._batch_tokens(), max(1, SETTINGS.most_values // len(self._contexts)))
@@ -232,7 +228,7 @@ class Tagger(CountedModel):
 
     def explain(self, tokens: Sequence[Any]) -> list[Explanation]:
         """For every token of a sentence, the counts that made its label win, strongest first."""
-        return explain(self._scorer(), self._corpus([tokens]), self.classes_)
+        return explain(self._lattice_maker(), self._corpus([tokens]), self.classes_)
 
     def _check_params(self) -> None:
         if self.weights not in WEIGHTS:

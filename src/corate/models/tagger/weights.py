@@ -39,23 +39,29 @@ class Weights:
     triple: float  # τ₂
     pairs: Float  # τₛ
     contexts: Float  # λ, buckets × contexts
-    labels: Float  # β
+    bias: Float  # β
     contexts_by_label: Float  # δ, labels × contexts
 
     @classmethod
     def fixed(cls, rates: Rates, settings: Settings = SETTINGS) -> Weights:
         """Those that come with the package, where all the contexts are in use that they were made for; for
-        others, an equal `share`. They are also where the fit begins, and what it is drawn to."""
+        others, an `equal_weight`. They are also where the fit begins, and what it is drawn to."""
         groups = rates.groups
         names, pairs = [str(c) for c in groups.contexts], [str(c) for c in groups.of_pairs.contexts]
         zeros = np.zeros(rates.n_labels), np.zeros((rates.n_labels, len(names)))
         common = common_weights()
-        by_bucket = np.full((rates.smoothing.n_buckets, len(names)), share(rates, settings))
-        singles = [settings.prior, settings.pair, settings.pair, settings.pair, settings.triple]
+        by_bucket = np.full((rates.smoothing.n_buckets, len(names)), equal_weight(rates, settings))
+        singles = [
+            settings.prior_weight,
+            settings.pair_weight,
+            settings.pair_weight,
+            settings.pair_weight,
+            settings.triple_weight,
+        ]
         if set(common["contexts"]) <= set(names):  # they belong together
             singles = [common[name] for name in SINGLES]
             # Others, such as those of further columns, count for each context that falls back to them.
-            beside = groups.n_below * (settings.contexts / len(names))
+            beside = groups.n_below * (settings.contexts_weight / len(names))
             for j, name in enumerate(names):
                 by_bucket[:, j] = common["contexts"].get(name, beside[j])
         of_pairs = np.array([common["pairs"].get(name, 0.0) for name in pairs], np.float64)
@@ -64,7 +70,7 @@ class Weights:
 
     def vector(self) -> Float:
         numbers = [self.prior, self.pair, self.start, self.end, self.triple]
-        parts = self.pairs, self.contexts.ravel(), self.labels, self.contexts_by_label.ravel()
+        parts = self.pairs, self.contexts.ravel(), self.bias, self.contexts_by_label.ravel()
         return np.concatenate([numbers, *parts])
 
     def bounds(self) -> list[tuple[float | None, float | None]]:
@@ -82,7 +88,7 @@ class Weights:
     def like(self, vector: Float) -> Weights:
         """Other numbers in the same shape."""
         n_buckets, n_contexts = self.contexts.shape
-        return self._of(vector, (n_buckets, n_contexts), len(self.pairs), len(self.labels))
+        return self._of(vector, (n_buckets, n_contexts), len(self.pairs), len(self.bias))
 
     @classmethod
     def _of(cls, vector: Float, shape: tuple[int, int], n_pairs: int, n_labels: int) -> Weights:
@@ -101,8 +107,8 @@ class Weights:
         kept = [(y, place[label]) for y, label in enumerate(others) if label in place]
         to, of = np.array(kept, np.int64).reshape(-1, 2).T
         bias, by_label = np.zeros(len(others)), np.zeros((len(others), self.contexts.shape[1]))
-        bias[to], by_label[to] = self.labels[of], self.contexts_by_label[of]
-        return replace(self, labels=bias, contexts_by_label=by_label)
+        bias[to], by_label[to] = self.bias[of], self.contexts_by_label[of]
+        return replace(self, bias=bias, contexts_by_label=by_label)
 
 
 def mean_weights(
@@ -120,7 +126,7 @@ def mean_weights(
     return each[0].like(np.array(means))
 
 
-def share(rates: Rates, settings: Settings = SETTINGS) -> float:
+def equal_weight(rates: Rates, settings: Settings = SETTINGS) -> float:
     """Equal exponents for all contexts. Rates of a chain of parents multiply to the rate of its last context:
     each chain, which is to say each context without a parent, has its share."""
-    return settings.contexts / max(1, rates.groups.parents.count(-1))
+    return settings.contexts_weight / max(1, rates.groups.parents.count(-1))

@@ -12,10 +12,10 @@ also where the last line of the input does not.
 """
 
 from corate.text.formats.base import Format, Sentence
+from corate.text.formats.by_name import FORMATS, open_format
 from corate.text.formats.detect import detect
 from corate.text.formats.lines import open_lines
 from corate.text.formats.reader import Reader, read, read_chunks, read_corpus
-from corate.text.formats.table import FORMATS, open_format
 
 __all__ = [
     "FORMATS",

@@ -31,7 +31,7 @@ from corate.text.formats.base import (
     paragraphs,
     shortened,
 )
-from corate.text.formats.plain import DOCSTART, PlainRows, plain_columns
+from corate.text.formats.quick_rows import DOCSTART, PlainRows, plain_columns
 
 RUN_TOKENS = 500_000  # of plain rows that are read before they are handed on
 IS_DOCSTART = re.compile(DOCSTART + r"(?=[ \t\r]|$)")

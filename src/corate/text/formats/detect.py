@@ -24,10 +24,10 @@ from pathlib import Path
 
 from corate.errors import InputError
 from corate.text.formats.base import is_blank, split_blanks
+from corate.text.formats.by_name import FORMATS
 from corate.text.formats.conll import IS_DOCSTART
 from corate.text.formats.conllu import N_FIELDS
 from corate.text.formats.lines import source_name
-from corate.text.formats.table import FORMATS
 
 N_LINES = 200  # that are looked at, from the first row on
 JSON_START = re.compile(r'\{([^ \t/]|\s*"|\s*$)|\[\s*\{')

@@ -10,10 +10,10 @@ from typing import TypeVar
 from corate.errors import InputError
 from corate.text.corpus import Corpus
 from corate.text.formats.base import Format, Sentence, is_blank
+from corate.text.formats.by_name import open_format
 from corate.text.formats.conll import IS_DOCSTART
 from corate.text.formats.detect import detect
 from corate.text.formats.lines import Progress, open_blocks, source_name
-from corate.text.formats.table import open_format
 
 Part = TypeVar("Part", Sentence, Sentence | Corpus)
 

@@ -31,7 +31,7 @@ struct Weighing {
     }
 
     // The gradient of Σ surplus(c) · score(c) in λ and δ; an only candidate has no surplus.
-    void unweigh(const double *surplus, double *by_bucket, double *by_label) const {
+    void add_gradient(const double *surplus, double *by_bucket, double *by_label) const {
         std::vector<double> here(n_contexts);
         for (int64_t i = 0; i < n_positions; ++i) {
             if (positions[i + 1] - positions[i] == 1) continue;

@@ -1,4 +1,4 @@
-"""Scorer: sentences → evidence → lattices that are decoded, narrowed to the candidates that have a chance.
+"""Lattices: sentences → evidence → what is decoded, narrowed to the candidates that have a chance.
 
 A trained model ranks a word that training knows when it first meets it, and keeps its candidates with their
 scores; `evidence_of` does the same for any weights, or none, and keeps nothing.
@@ -18,7 +18,7 @@ from corate.contexts.view_ids import WORD
 from corate.lattice.lattice import Lattice
 from corate.lattice.narrow import keep, max_marginals
 from corate.models.tagger.candidates import Required, candidates, kinds_of_tokens, near_best
-from corate.models.tagger.evidence import Evidence, PairEvidence, Rows
+from corate.models.tagger.evidence import Evidence, PairEvidence, Rows, pair_scores
 from corate.models.tagger.settings import SETTINGS, Settings
 from corate.models.tagger.weights import Weights
 from corate.rates.rates import Rates
@@ -93,6 +93,7 @@ class RankedKinds:
     given: Float  # P(y | f) of the contexts that are parents of others
 
     def scores(self, weights: Weights, of_labels: LabelRates) -> Float:
+        """Those under the weights of the model, which are known."""
         return self.own_scores
 
     @property
@@ -111,12 +112,12 @@ class RankedKinds:
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
-class Scorer:
+class LatticeMaker:
     """Sentences → lattices, under given weights."""
 
     def __init__(self, rates: Rates, weights: Weights, settings: Settings = SETTINGS) -> None:
         self.rates, self.weights, self.settings = rates, weights, settings
-        self._pair = weights.pair * rates.labels.pair
+        self._pair = pair_scores(weights, rates.labels)
         self._known: KnownWords | None = None
         of_words_alone = {atom.column for atom in rates.groups.alone.views} == {WORD.column}
         if of_words_alone and WORD.source in rates.counts.vocabularies:

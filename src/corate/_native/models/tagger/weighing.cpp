@@ -1,6 +1,6 @@
 // Python's door to rates under weights.
 
-#include "rates/weighing.h"
+#include "models/tagger/weighing.h"
 
 #include "bindings.h"
 
@@ -56,10 +56,10 @@ void bind_weighing(nb::module_ &m) {
                  nb::gil_scoped_release release;
                  x.weigh(by_bucket.data(), by_label.data(), scores.data());
              })
-        .def("unweigh", [](const HeldRows &rows, In<double> surplus, OutMatrix by_bucket, OutMatrix by_label) {
+        .def("add_gradient", [](const HeldRows &rows, In<double> surplus, OutMatrix by_bucket, OutMatrix by_label) {
             require(surplus.size() == rows.labels.size(), "a surplus is needed for every candidate");
             const Weighing x = rows.view(by_bucket, by_label);
             nb::gil_scoped_release release;
-            x.unweigh(surplus.data(), by_bucket.data(), by_label.data());
+            x.add_gradient(surplus.data(), by_bucket.data(), by_label.data());
         });
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from corate.errors import InputError
-from corate.text.format_names import FORMAT_CLASSES
+from corate.text.format_registry import FORMAT_CLASSES
 from corate.text.formats.base import Format
 
 FORMATS: dict[str, type[Format]] = {
