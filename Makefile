@@ -58,12 +58,12 @@ test-long: .venv/dev
 	$(BIN)/python -m pytest -m long -rP
 
 bench:
-	@test -d $(DATA)/brown || { echo "$(DATA)/brown: no such folder: give DATA=…, see README.md" >&2; exit 2; }
+	@test -d $(DATA)/brown || { echo "$(DATA)/brown: no such folder: give DATA=…, see docs/installing.md" >&2; exit 2; }
 	@$(MAKE) --no-print-directory .venv/dev
 	$(BIN)/python -m benchmarks.tagging --data $(DATA) $(BENCH)
 
 report:
-	@test -d $(DATA)/brown || { echo "$(DATA)/brown: no such folder: give DATA=…, see README.md" >&2; exit 2; }
+	@test -d $(DATA)/brown || { echo "$(DATA)/brown: no such folder: give DATA=…, see docs/installing.md" >&2; exit 2; }
 	@$(MAKE) --no-print-directory .venv/dev
 	$(BIN)/python -m experiments.report --data $(DATA) $(REPORT)
 

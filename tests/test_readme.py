@@ -1,4 +1,4 @@
-"""The front door: README's examples are true, it is short; what it and CONTRIBUTING point to exists."""
+"""The front door: README is short and its examples are true; what it and CONTRIBUTING name exists."""
 
 from __future__ import annotations
 
@@ -35,13 +35,12 @@ def test_a_screen_and_a_half() -> None:
 
 
 def test_files_that_are_named_exist() -> None:
-    """Links, and files of the package that CONTRIBUTING names."""
-    for document in (README, CONTRIBUTING):
-        for name in re.findall(r"\]\(([^)#:]+)[)#]", document.read_text(encoding="utf-8")):
-            assert (ROOT / name).exists(), f"{document.name} points to {name}"
-    for name in re.findall(
-        r"`([\w/.]+/[\w.]+\.(?:py|json|h|pyi))`", CONTRIBUTING.read_text(encoding="utf-8")
-    ):
+    """Links of both, and the files of the package that CONTRIBUTING names."""
+    guide = CONTRIBUTING.read_text(encoding="utf-8")
+    for text in (README.read_text(encoding="utf-8"), guide):
+        missing = [name for name in re.findall(r"\]\(([^)#:]+)[)#]", text) if not (ROOT / name).exists()]
+        assert missing == []
+    for name in re.findall(r"`([\w/.]+/[\w.]+\.(?:py|json|h|pyi))`", guide):
         somewhere = [ROOT / name, ROOT / "src" / "corate" / name]
         assert name.endswith("/yours.py") or any(path.exists() for path in somewhere), name
 

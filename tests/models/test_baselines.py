@@ -205,7 +205,7 @@ def test_three_optima_of_the_test_time_problem() -> None:
 
 
 def test_unsmoothed_hmm_labels_as_empirical_training() -> None:
-    """model.md §1: P̃(x | y) ∝ P̃(y | x) / P̃(y), so that both have the same factors at known words."""
+    """P̃(x | y) ∝ P̃(y | x) / P̃(y), so that both have the same factors at known words."""
     hmm = HMM(smoothing="none", ends=False).fit(X, Y)
     ep = EmpiricalCRF(pair="label").fit(X, Y)
     assert hmm.predict(X) == ep.predict(X)

@@ -1,4 +1,4 @@
-"""Smoothing: the formulas by which counts become the Tagger's probabilities and rates (model.md §2).
+"""Smoothing: the formulas by which counts become the Tagger's probabilities and rates (docs/mathematics.md).
 
     P(y)           = (#(y) + prior_count) / …
     P(y | f)       = (#(f, y) + a · P(y | parent(f))) / (#(f) + a),    a = α · number of labels seen with f

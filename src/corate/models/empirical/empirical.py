@@ -51,7 +51,7 @@ def _is_exponent(value: Any) -> bool:
 
 
 class EmpiricalCRF(CountedModel):
-    """A linear-chain CRF whose factors are counted, as published (EP1 and ECRN).
+    """A linear-chain CRF whose factors are counted, as published (EP1, ECRN and EP2).
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class EmpiricalCRF(CountedModel):
         joint value, or by a log-linear model of them that is fitted to the known words.
     pair : "label" or "word"
         Whether the pair factor is CR(y; y′), or CR(y; y′ | x, x′) wherever that pair of words was seen.
-    contexts : names of context templates for unknown words (see `corate.contexts`).
+    contexts : names of context templates for unknown words (see `corate.contexts.template`).
     mu_oov : exponent of ψ at unknown words; None chooses it on held-out data.
         The papers print μ_oov as a factor of ψ. A factor common to all labels of a position cancels in
         every decoding, so the number stands where it can do what the papers say of it; 1 is their formula.

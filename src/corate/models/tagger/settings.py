@@ -24,7 +24,7 @@ class Settings:
     kind_margin: float = 6.0  # and, in tagging, within this under the model's own.
     path_margin: float = 7.0  # Candidates whose best sequence is this far below the best one are left out.
 
-    # Weights of contexts that have none of their own (model.md §2).
+    # Weights of contexts that have none of their own.
     prior_weight: float = 0.85  # λ₀
     contexts_weight: float = 3.2  # Σ λ over contexts without a parent
     pair_weight: float = 0.6  # τ, also of start and end

@@ -45,7 +45,7 @@ class Tagger(CountedModel):
     weights : "fitted" or "fixed"
         Exponents of the rates: contexts × (labels + 6) numbers or so, whatever the size of the corpus, fitted
         on folds of the training data; or constants, with which training is counting alone.
-    contexts : names of context templates (see `corate.contexts` and `corate.read_contexts`).
+    contexts : names of context templates (see `corate.contexts.template` and `corate.read_contexts`).
         None takes those that fit the tokens: of words, of words and further columns, or the keys of features.
     numbers : "refuse" or "bin"
         What to do with a feature whose value is a number: values are counted, so that it has to be binned.
