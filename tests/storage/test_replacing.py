@@ -18,19 +18,19 @@ def test_a_file_is_on_disk_before_it_replaces_another(
     model = EmpiricalCRF().fit([["a"]], [["X"]])
     model.save(path)
     done: list[tuple[str, int]] = []
-    sync, replace = os.fsync, os.replace
+    sync, replace = os.fsync, Path.replace
 
     def noted_sync(descriptor: int) -> None:
         about = os.fstat(descriptor)
         done.append(("folder" if stat.S_ISDIR(about.st_mode) else "file", about.st_size))
         sync(descriptor)
 
-    def noted_replace(a: str, b: str) -> None:
-        done.append(("rename", Path(a).stat().st_size))
-        replace(a, b)
+    def noted_replace(temporary: Path, target: Path) -> Path:
+        done.append(("rename", temporary.stat().st_size))
+        return replace(temporary, target)
 
     monkeypatch.setattr(os, "fsync", noted_sync)
-    monkeypatch.setattr(os, "replace", noted_replace)
+    monkeypatch.setattr(Path, "replace", noted_replace)
     model.save(path)
     size = path.stat().st_size
     assert [what for what, _ in done] == ["file", "rename", "folder"]
