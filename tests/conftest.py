@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import Phase, settings
 
 from corate import EmpiricalCRF, load_sample
 from corate.cli import run
@@ -22,6 +23,9 @@ class Result(NamedTuple):
 
 Cli = Callable[..., Result]
 MEMORY = Path("/dev/shm")
+
+# For tools/mutate.py: that a test fails is all it asks, not what the smallest example is.
+settings.register_profile("mutants", phases=[Phase.explicit, Phase.generate], database=None)
 
 
 @pytest.fixture
