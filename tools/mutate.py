@@ -33,7 +33,15 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 COPY = ROOT / "build" / "mutants"
 SECONDS = ROOT / "build" / "mutants-seconds.json"  # of each test, when all last passed
-OPTIONS = ["-xq", "-n0", "-pno:randomly", "-pno:cacheprovider", "-rfE", "--tb=no", "--hypothesis-profile=mutants"]
+OPTIONS = [
+    "-xq",
+    "-n0",
+    "-pno:randomly",
+    "-pno:cacheprovider",
+    "-rfE",
+    "--tb=no",
+    "--hypothesis-profile=mutants",
+]
 TIMEOUT = 600  # seconds: a mutant that never ends is caught
 
 # Which tests look at a file: the first pattern that its path begins with.
