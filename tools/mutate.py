@@ -33,15 +33,7 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 COPY = ROOT / "build" / "mutants"
 SECONDS = ROOT / "build" / "mutants-seconds.json"  # of each test, when all last passed
-OPTIONS = [
-    "-xq",
-    "-n0",
-    "-pno:randomly",
-    "-pno:cacheprovider",
-    "-rfE",
-    "--tb=no",
-    "--hypothesis-profile=mutants",
-]
+OPTIONS = ["-xq", "-n0", "-pno:randomly", "-pno:cacheprovider", "-rfE", "--tb=no"]
 TIMEOUT = 600  # seconds: a mutant that never ends is caught
 
 # Which tests look at a file: the first pattern that its path begins with.
@@ -248,13 +240,18 @@ def preload() -> None:
 
 
 class QuickFirst:
-    """A plugin of pytest: the tests that were quickest run first, and how long each takes is written down."""
+    """A plugin of pytest: of each file or folder asked for, one after another, the tests that were quickest run
+    first; how long each takes is written down."""
 
-    def __init__(self) -> None:
+    def __init__(self, asked: list[str]) -> None:
+        self.asked = asked
         self.seconds: dict[str, float] = json.loads(SECONDS.read_text()) if SECONDS.exists() else {}
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        items.sort(key=lambda item: self.seconds.get(item.nodeid, 0.0))
+        items.sort(key=lambda item: (self._place(item.nodeid), self.seconds.get(item.nodeid, 0.0)))
+
+    def _place(self, name: str) -> int:
+        return next((k for k, path in enumerate(self.asked) if name.startswith(path)), len(self.asked))
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.passed:
@@ -276,8 +273,8 @@ def first_failure(tests: list[str], note: bool = False) -> str | None:
             os.dup2(out.fileno(), 2)
             import pytest
 
-            order = QuickFirst()
-            code = int(pytest.main([*OPTIONS, *tests], plugins=[order]))
+            order = QuickFirst(tests)
+            code = int(pytest.main([*OPTIONS, "--hypothesis-profile=mutants", *tests], plugins=[order]))
             if note:
                 SECONDS.write_text(json.dumps(order.seconds))
             os._exit(code)
@@ -321,10 +318,11 @@ def main() -> None:
     parser.add_argument(
         "--seconds", type=float, default=float("inf"), help="begin no further one after these"
     )
+    parser.add_argument("--skip", type=int, default=0, help="the first ones of the sample")
     parser.add_argument("--trust", action="store_true", help="that all tests pass without a mutant")
     options = parser.parse_args()
     every = all_mutants(options.kind, options.only)
-    sample = random.Random(options.seed).sample(every, min(options.n, len(every)))
+    sample = random.Random(options.seed).sample(every, min(options.n, len(every)))[options.skip :]
     copy_tree()
     if options.kind == "cpp":
         configure()
@@ -346,7 +344,7 @@ def main() -> None:
             failure = first_failure(tests_of(mutant.path))
         path.write_bytes(original)
         results.append(asdict(mutant) | {"failure": failure, "seconds": round(time.monotonic() - started, 1)})
-        say(k, len(sample), mutant, failure, results[-1]["seconds"])
+        say(options.skip + k, options.skip + len(sample), mutant, failure, results[-1]["seconds"])
         (ROOT / "build" / f"mutants-{options.kind}.json").write_text(json.dumps(results, indent=1))
     caught = sum(result["failure"] is not None for result in results)
     print(f"{caught} of {len(results)} mutants caught, sampled from {len(every)}")
