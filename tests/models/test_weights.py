@@ -14,6 +14,7 @@ from corate.lattice import decode
 from corate.lattice.lattice import Lattice
 from corate.models.tagger.lattices import LatticeMaker
 from corate.models.tagger.settings import SETTINGS
+from corate.rates.smoothed import SMOOTHING
 
 X, Y = corate.load_sample()
 TEST, _ = corate.load_sample("test")
@@ -57,3 +58,20 @@ def test_narrowing_changes_no_label_and_hardly_a_probability(tagger: Tagger) -> 
     best = [decode.viterbi(x).labels(x).tolist() for x in (every, narrow)]
     assert best[0] == best[1]
     assert max(abs(all_p[place] - p.get(place, 0.0)) for place in all_p) < 0.02
+
+
+def test_too_few_sentences_to_hold_out_leave_the_fixed_weights() -> None:
+    """Ten make five folds of two; of nine, nothing is fitted."""
+    short = [k for k, words in enumerate(X) if 3 <= len(words) <= 12][:10]
+    some_X, some_y = [X[k] for k in short], [Y[k] for k in short]
+    fixed = [Tagger("fixed").fit(some_X[:n], some_y[:n]).weights_.vector() for n in (9, 10)]
+    fitted = [Tagger().fit(some_X[:n], some_y[:n]).weights_.vector() for n in (9, 10)]
+    assert np.array_equal(fitted[0], fixed[0])
+    assert not np.array_equal(fitted[1], fixed[1])
+
+
+def test_buckets_of_counts() -> None:
+    """0, 1, 2–3, 4–10, 11–100, more."""
+    n = np.array([0, 1, 2, 3, 4, 10, 11, 100, 101, 10**9])
+    assert SMOOTHING.buckets(n).tolist() == [0, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    assert SMOOTHING.n_buckets == 6
