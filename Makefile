@@ -3,7 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
 CXX_SOURCES := $(shell find src tests -name "*.cpp" -o -name "*.h")
-SOURCES := pyproject.toml CMakeLists.txt $(shell find src -type d -not -name __pycache__) $(filter src/%,$(CXX_SOURCES))
+# The editable install knows modules by name: it is made anew where one is added or moved.
+MODULES := .venv/modules-$(shell find src -name "*.py" | sort | cksum | cut -d" " -f1)
+SOURCES := pyproject.toml CMakeLists.txt $(MODULES) $(filter src/%,$(CXX_SOURCES))
 
 .PHONY: help demo test test-other-cpu test-long mutants lint bench experiments report clean
 
@@ -18,6 +20,9 @@ help:
 	@echo "make report        all experiments as one page, build/report/report.html (DATA=$(DATA); REPORT=--quick for a short run)"
 	@echo "make experiments   the papers' tables, published beside ours (DATA=$(DATA))"
 	@echo "make clean         remove .venv, build folders and caches"
+
+$(MODULES):
+	@mkdir -p .venv && rm -f .venv/modules-* && touch $@
 
 .venv/demo: $(SOURCES)
 	$(PYTHON) -m venv .venv
