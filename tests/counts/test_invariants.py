@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from corate import InputError
-from corate.counts.count import count
 from corate.counts.counts import Counts
+from corate.counts.events import count
 from corate.counts.invariants import MOST, check
 from corate.counts.names import (
     FIRST_LABEL,
