@@ -113,6 +113,11 @@ def test_the_loss_is_that_of_the_gold_labels() -> None:
         scores = by("numpy", decode.sequence_scores, x, x.labels[fold.gold])
         expected = by("numpy", decode.marginals, x).log_z - scores
         assert weights._loss(fold, start, 1)[0] == pytest.approx(expected.sum())
+    each = [weights._loss(fold, start, 1) for fold in folds]
+    value, gradient = weights.mean_loss(folds, start)
+    n_tokens = sum(map(len, X[:60]))
+    assert value == pytest.approx(sum(loss for loss, _ in each) / n_tokens)
+    assert gradient == pytest.approx(np.sum([slope for _, slope in each], axis=0) / n_tokens)
 
 
 def test_folds_do_not_know_their_own_words() -> None:
