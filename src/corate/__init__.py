@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from corate.lattice.constraints import Constraints as Constraints
     from corate.models.counted import merge as merge
     from corate.models.empirical.empirical import EmpiricalCRF as EmpiricalCRF
+    from corate.models.graph.network import RateNetwork as RateNetwork
     from corate.models.hmm import HMM as HMM
     from corate.models.loglinear.crf import LinearChainCRF as LinearChainCRF
     from corate.models.loglinear.maxent import MaxEntClassifier as MaxEntClassifier

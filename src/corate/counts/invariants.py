@@ -49,7 +49,7 @@ def check(counts: Counts, pruned: int = 0) -> None:
     for name, table in counts.tables.items():
         _check_table(counts, name, table)
     _check_labels(counts, pruned)
-    pairs = counts.tables[LABEL_PAIR]
+    pairs = counts.tables.get(LABEL_PAIR, Table.of([np.empty(0, np.int32)] * 2))  # rows have none
     for name, table in counts.tables.items():
         if n_labels_of(name) == 2 and atoms_of(name):
             _check_within(f"table {name!r}", _last_two(table), pairs, _counts_everywhere(name, pruned))
@@ -120,10 +120,7 @@ def _check_labels(counts: Counts, pruned: int) -> None:
                 raise ValueError(f"table {name!r} does not add up to the counts of the labels")
     if not exact and pruned:
         return
-    first, last = (
-        _tally(counts, name, 0) if name in counts.tables else np.zeros(len(tokens), np.int64)
-        for name in (FIRST_LABEL, LAST_LABEL)
-    )
+    first, last = _tally(counts, FIRST_LABEL, 0), _tally(counts, LAST_LABEL, 0)
     before, after = _tally(counts, LABEL_PAIR, 0), _tally(counts, LABEL_PAIR, 1)
     if (before + last > tokens).any() or (after + first > tokens).any():
         raise ValueError("there are more pairs of labels, first or last ones than there are labels")
@@ -133,7 +130,9 @@ def _check_labels(counts: Counts, pruned: int) -> None:
 
 
 def _tally(counts: Counts, name: str, k: int) -> Int:
-    """How often each label is the k-th field of a table's events."""
+    """How often each label is the k-th field of a table's events; never, where there is no such table."""
+    if name not in counts.tables:
+        return np.zeros(len(counts.labels), np.int64)
     table = counts.tables[name]
     return np.bincount(table.field(k), table.n, len(counts.labels)).astype(np.int64)
 

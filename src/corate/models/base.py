@@ -1,7 +1,7 @@
-"""What every model shares: scikit-learn's manners, decoding, saving.
+"""What every model shares: scikit-learn's manners and saving (`Model`), decoding (`Estimator`).
 
-A model only says how it is trained and how a batch of sentences becomes a lattice. scikit-learn itself is
-never imported: its `clone`, `GridSearchCV` and pipelines need no more than what is here.
+A model of sentences only says how it is trained and how a batch of sentences becomes a lattice. scikit-learn
+itself is never imported: its `clone`, `GridSearchCV` and pipelines need no more than what is here.
 """
 
 from __future__ import annotations
@@ -35,17 +35,14 @@ MOST_SCORES = 1 << 22
 MOST_THREADS = 1024
 
 
-Self = TypeVar("Self", bound="Estimator")
+Self = TypeVar("Self", bound="Model")
+Own = TypeVar("Own", bound="Estimator")
 
 
-class Estimator(ABC):
-    """Base of all models: children fill in `fit` and the methods of the second section."""
+class Model(ABC):
+    """Base of all models, of sentences or not."""
 
-    classes_: list[str]
-    contexts: Sequence[str] | None
-    numbers: str | None = None  # what to do with features that are numbers; None: it takes words alone
     n_jobs: int
-    _contexts: list[Context]  # the templates that the trained model looks at
     _fitted_params: dict[str, Any]  # as they were when the model was trained, whatever is set later
 
     # scikit-learn's manners --------------------------------------------------------------------------
@@ -98,6 +95,42 @@ class Estimator(ABC):
         """Raise `InputError` for a parameter that makes no sense."""
 
     @abstractmethod
+    def _state(self) -> modelfile.Contents:
+        """What was learned, for the model file."""
+
+    @abstractmethod
+    def _restore(self, state: modelfile.Contents) -> None:
+        """Become the model that learned this, under the present parameters, or raise ValueError."""
+
+    # On disk -----------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file; an existing one is replaced only when the new one is whole."""
+        modelfile.write(Path(path), self._contents())
+
+    def _contents(self) -> modelfile.Contents:
+        """What is in the model file."""
+        self._check_fitted()
+        state = self._state()
+        for values in state.texts.values():
+            if (value := _no_text(values)) is not None:
+                raise InputError(f"{value!r:.60} is no valid text (half of a surrogate pair): not saved")
+        params = {name: value for name, value in self._fitted_params.items() if name != "n_jobs"}
+        header = {"model": type(self).__name__, "params": params, **state.header}
+        return modelfile.Contents(header, state.texts, state.arrays)
+
+
+class Estimator(Model):
+    """Base of all models of sentences: children fill in `fit` and the methods of the first section."""
+
+    classes_: list[str]
+    contexts: Sequence[str] | None
+    numbers: str | None = None  # what to do with features that are numbers; None: it takes words alone
+    _contexts: list[Context]  # the templates that the trained model looks at
+
+    # What a model of sentences says of itself --------------------------------------------------------
+
+    @abstractmethod
     def _lattice(self, corpus: Corpus) -> Lattice:
         """Candidates and scores of the corpus' sentences."""
 
@@ -133,14 +166,6 @@ class Estimator(ABC):
         """The words that training had; none where tokens were given by features."""
         return set()
 
-    @abstractmethod
-    def _state(self) -> modelfile.Contents:
-        """What was learned, for the model file."""
-
-    @abstractmethod
-    def _restore(self, state: modelfile.Contents) -> None:
-        """Become the model that learned this, under the present parameters, or raise ValueError."""
-
     def _remember_params(self) -> None:
         contexts = map(str, self._contexts) if self.contexts is None else self.contexts
         self._fitted_params = {**self.get_params(), "contexts": tuple(contexts)}
@@ -151,7 +176,7 @@ class Estimator(ABC):
 
     # Decoding ----------------------------------------------------------------------------------------
 
-    def _now(self: Self) -> Self:
+    def _now(self: Own) -> Own:
         """The model as it is now, whatever another thread teaches it meanwhile."""
         self._check_fitted()
         self._derive()
@@ -159,7 +184,7 @@ class Estimator(ABC):
         now.__dict__.update(self.__dict__)  # at once
         return now
 
-    def _derive(self) -> None:  # noqa: B027 - most models need nothing
+    def _derive(self) -> None:
         """Make what decoding needs beside what was learned, if it is not there yet."""
 
     def _batches(
@@ -261,23 +286,6 @@ class Estimator(ABC):
             raise InputError("score needs at least one labelled token")
         predicted = chain.from_iterable(self.predict(corpus))
         return float(sum(map(eq, predicted, gold)) / labelled)
-
-    # On disk -----------------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to one file; an existing one is replaced only when the new one is whole."""
-        modelfile.write(Path(path), self._contents())
-
-    def _contents(self) -> modelfile.Contents:
-        """What is in the model file."""
-        self._check_fitted()
-        state = self._state()
-        for values in state.texts.values():
-            if (value := _no_text(values)) is not None:
-                raise InputError(f"{value!r:.60} is no valid text (half of a surrogate pair): not saved")
-        params = {name: value for name, value in self._fitted_params.items() if name != "n_jobs"}
-        header = {"model": type(self).__name__, "params": params, **state.header}
-        return modelfile.Contents(header, state.texts, state.arrays)
 
 
 def _no_text(values: Sequence[str]) -> str | None:

@@ -26,9 +26,10 @@ from corate.counts.invariants import check
 from corate.counts.ledger import NO_DIGESTS, Digests, Ledger, digests_of
 from corate.counts.table import NEVER_COUNTED, Table
 from corate.errors import InputError
-from corate.models.base import Estimator
+from corate.models.base import Estimator, Model
 from corate.storage.modelfile import Array, Contents
 from corate.text.corpus import Corpus
+from corate.text.features import ABSENT
 from corate.text.tokens import as_corpus
 
 MOST_COUNTED = 2**32 - 1  # what the kernels can hold of one event
@@ -46,18 +47,20 @@ class WordEntry(NamedTuple):
     rate: float  # probability over that of the label anywhere
 
 
-Self = TypeVar("Self", bound="CountedModel")
+Self = TypeVar("Self", bound="Countable")
 Learned = dict[str, Any]
 Arrays = dict[str, Array]
 
 
-class CountedModel(Estimator):
-    """Base of models whose training is counting. Children say which tables, and what they make of them."""
+class Countable(Model):
+    """Base of what is trained by counting. Children say which tables, and what they make of them."""
 
     counts_: Counts
     ledger_: Ledger | None  # None where it is left out
     pruned_: int  # events below this count have been dropped; 0 where none have
     ledger: bool
+    _contexts: list[Context]  # what the trained model looks at
+    _thing = "sentence"  # what is counted
     _engine: Engine = staticmethod(count_chunks)  # who counts
 
     # What a model says of itself ---------------------------------------------------------------------
@@ -94,17 +97,6 @@ class CountedModel(Estimator):
     ) -> tuple[Learned, Arrays]:
         """What models of the same parameters have learned besides, averaged; in whatever order they come."""
 
-    @abstractmethod
-    def label_log_rates(self) -> npt.NDArray[np.float64]:
-        """log CR(y; y′) of every pair of labels."""
-
-    @abstractmethod
-    def word_entries(self, word: str) -> list[WordEntry]:
-        """What the model knows of a word by itself, most probable label first."""
-
-    def known_words(self) -> set[str]:
-        return set(self.counts_.words)
-
     # Adding and subtracting --------------------------------------------------------------------------
 
     def partial_fit(self: Self, X: Any, y: Any = None) -> Self:
@@ -139,8 +131,8 @@ class CountedModel(Estimator):
                 if not force:
                     first = int(np.flatnonzero(counted)[np.flatnonzero(~known)[0]])
                     raise InputError(
-                        f"{np.count_nonzero(~known):,} of {len(known):,} sentences were never learned, the "
-                        f"first of them {_text(corpus, first)!r}: nothing is forgotten"
+                        f"{np.count_nonzero(~known):,} of {len(known):,} {self._thing}s were never learned, "
+                        f"the first of them {_text(corpus, first)!r}: nothing is forgotten"
                     )
                 counted[counted] = known
                 corpus, digests = corpus.take(counted), digests[known]
@@ -179,7 +171,7 @@ class CountedModel(Estimator):
     def __add__(self: Self, other: Self) -> Self:
         return merge(self, other)
 
-    def check_alike(self, other: CountedModel, ledger: bool = True) -> None:
+    def check_alike(self, other: Countable, ledger: bool = True) -> None:
         """Refuse to be merged with a model of another class or of other parameters."""
         if type(self) is not type(other):
             raise InputError(f"a {type(self).__name__} and a {type(other).__name__} do not merge")
@@ -209,28 +201,14 @@ class CountedModel(Estimator):
         self._replace_counts(counts)
         return self
 
+    @abstractmethod
     def _labelled_sentences(self, X: Any, y: Any) -> Corpus:
-        """Sentences to add or to take away, if the model can count them."""
-        corpus = self._corpus(X, y)
-        if corpus.labels is None:
-            raise InputError("the sentences have no labels: there is nothing to count")
-        seen_columns(corpus, self._contexts)  # which raises an error where one is missing
-        if not corpus.labelled().any():
-            raise InputError("no sentence has a label: there is nothing to count")
-        return corpus
+        """What is to be added or taken away, if the model can count it."""
 
     def _batch(self, X: Any, y: Any) -> tuple[Corpus, Digests]:
         """Such sentences, and digests of those that have a label, if there is a ledger."""
         corpus = self._labelled_sentences(X, y)
         return corpus, self._digests(corpus, self._contexts, self.ledger_ is not None)
-
-    def _count_words(self, chunks: Iterable[Corpus]) -> Counted:
-        """Count for a first training, if the model looks at words alone."""
-        noted = () if self.ledger else None
-        counted = self._engine(map(as_corpus, chunks), self._tables(), noted)
-        if not counted.counts.n_tokens:
-            raise InputError("no labelled token to learn from")
-        return counted
 
     def _start_ledger(self, digests: Digests) -> None:
         """What a first training has learned: these sentences, and nothing was pruned."""
@@ -286,6 +264,39 @@ class CountedModel(Estimator):
         _check_names("what was learned", {*learned, *arrays}, {*self._learned(), *self._learned_arrays()})
 
 
+class CountedModel(Countable, Estimator):
+    """Base of models of sentences whose training is counting."""
+
+    @abstractmethod
+    def label_log_rates(self) -> npt.NDArray[np.float64]:
+        """log CR(y; y′) of every pair of labels."""
+
+    @abstractmethod
+    def word_entries(self, word: str) -> list[WordEntry]:
+        """What the model knows of a word by itself, most probable label first."""
+
+    def known_words(self) -> set[str]:
+        return set(self.counts_.words)
+
+    def _labelled_sentences(self, X: Any, y: Any) -> Corpus:
+        """Sentences to add or to take away, if the model can count them."""
+        corpus = self._corpus(X, y)
+        if corpus.labels is None:
+            raise InputError("the sentences have no labels: there is nothing to count")
+        seen_columns(corpus, self._contexts)  # which raises an error where one is missing
+        if not corpus.labelled().any():
+            raise InputError("no sentence has a label: there is nothing to count")
+        return corpus
+
+    def _count_words(self, chunks: Iterable[Corpus]) -> Counted:
+        """Count for a first training, if the model looks at words alone."""
+        noted = () if self.ledger else None
+        counted = self._engine(map(as_corpus, chunks), self._tables(), noted)
+        if not counted.counts.n_tokens:
+            raise InputError("no labelled token to learn from")
+        return counted
+
+
 def merge(*models: Self, ledger: bool = True) -> Self:
     """One model that has learned all that the models have: the same counts as training on everything at once.
 
@@ -295,7 +306,7 @@ def merge(*models: Self, ledger: bool = True) -> Self:
     if not models:
         raise InputError("there is nothing to merge: give at least one model")
     for model in models:
-        if not isinstance(model, CountedModel):
+        if not isinstance(model, Countable):
             raise InputError(f"a {type(model).__name__} does not merge: its training is not counting")
         model._check_fitted()
     first = models[0]
@@ -346,5 +357,8 @@ def _member(table: str) -> str:
 def _text(corpus: Corpus, sentence: int) -> str:
     """The beginning of a sentence, to tell which one is meant."""
     a, b = int(corpus.offsets[sentence]), int(corpus.offsets[sentence + 1])
+    if corpus.keys:
+        cells = zip(corpus.keys, (column.values[column.codes[a]] for column in corpus.columns), strict=True)
+        return ", ".join(f"{key}={value}" for key, value in cells if value != ABSENT)[:80]
     words = [corpus.words.values[code] for code in corpus.words.codes[a:b][:8].tolist()]
     return " ".join(words) + (" …" if b - a > 8 else "")

@@ -49,8 +49,10 @@ KINDS = {
     )
 }
 
-# Where each class lives, by its name, which model files have.
-ROOMS = {kind.class_name: f"models.{kind.room}" for kind in KINDS.values()}
+# Where each class lives, by its name, which model files have. A network is of tables, not of sentences.
+ROOMS = {kind.class_name: f"models.{kind.room}" for kind in KINDS.values()} | {
+    "RateNetwork": "models.graph.network",
+}
 
 
 def class_of(name: str) -> Any:
