@@ -22,9 +22,9 @@ from typing import Any
 import pytest
 
 import mutations
-from corate import CorateError, EmpiricalCRF, ModelFileError, Tagger, load, merge
+from corate import CorateError, EmpiricalCRF, ModelFileError, RateNetwork, Tagger, load, merge
 from corate.counts.invariants import check
-from corate.models.counted import CountedModel
+from corate.models.counted import Countable, CountedModel
 from drafts import Draft
 from writers import FORKS, Child
 
@@ -47,11 +47,16 @@ Anna/N barks/V ./P
 The/D cat/N and/_ the/D dog/N
 It/N sleeps/V ./P
 """
-Sentences = list[list[Any]]
-X = [[pair.split("/")[0] for pair in line.split()] for line in LABELLED.split("\n")[1:-1]]
-y = [[pair.split("/")[1] for pair in line.split()] for line in LABELLED.split("\n")[1:-1]]
-UNSEEN = [["The", "dog", "miaows", "."], ["Zoë"], [], ["cat", "It", "1984", "saw", "Käse"]]
-BATCH_X, BATCH_Y = [["The", "dog", "talks"], ["A", "cat"]], [["D", "N", "V"], ["D", "X"]]
+RING = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]
+RING_ROWS: list[dict[str, Any]] = [
+    {"sky": "rain", "road": "wet", "month": "A"},
+    {"sky": "sun", "road": "dry", "month": "A"},
+    {"sky": "sun", "road": "dry", "month": "J"},
+    {"sky": "rain", "road": "wet", "month": "J"},
+    {"sky": "snow", "road": "ice", "month": "A"},
+    {"sky": "sun", "road": "wet", "month": "J"},
+]
+ROWS.append({"sky": "sun", "road": None, "month": "J"})
 FEW_CONTEXTS = ("shape", "tail2", "word", "word-1", "word+1", "word-1,word", "pair:tail2-1")
 
 
@@ -75,17 +80,23 @@ class Subject:
 
 @pytest.fixture(scope="module")
 def subjects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Subject]:
-    models: dict[str, CountedModel] = {
+    models: dict[str, Countable] = {
         "Tagger, fixed": Tagger(weights="fixed").fit(X, y),
         "Tagger, fitted": Tagger(contexts=FEW_CONTEXTS).fit(X, y),
         "Tagger, features": Tagger(weights="fixed").fit(with_features(X), y),
         "Tagger, pruned": Tagger(weights="fixed", contexts=FEW_CONTEXTS).fit(X, y).prune(2),
         "EmpiricalCRF": EmpiricalCRF().fit(X, y),
         "EmpiricalCRF, words": EmpiricalCRF(pair="word", mu_oov=None, ledger=False).fit(X, y),
+        "RateNetwork": RateNetwork().fit(ROWS),
+        "RateNetwork, loop": RateNetwork(RING, loops="ipf", alpha=0.5, ledger=False).fit(RING_ROWS),
     }
     path, made = tmp_path_factory.mktemp("subjects") / "subject", {}
     for name, model in models.items():
         model.save(path)
+        if isinstance(model, RateNetwork):
+            data, rows = path.read_bytes(), ROWS if model.columns_ == sorted(ROWS[0]) else RING_ROWS
+            made[name] = Subject(data, Draft.of(data), rows[2:4], rows[:2])
+            continue
         given = with_features if "features" in name else list
         made[name] = Subject(path.read_bytes(), Draft.of(path.read_bytes()), given(UNSEEN), given(BATCH_X))
     return made
@@ -104,7 +115,7 @@ def try_out(path: Path, subject: Subject) -> bool:
     same = path.with_name("same")
     model.save(same)
     saved = same.read_bytes()
-    assert isinstance(model, CountedModel), f"a {type(model).__name__} was loaded"
+    assert isinstance(model, Countable), f"a {type(model).__name__} was loaded"
     check(model.counts_, model.pruned_)
     use(model, subject)
     load(same).save(same)
@@ -133,12 +144,15 @@ def clearly(action: Callable[[], None]) -> None:
         check_message(error)
 
 
-def use(model: CountedModel, subject: Subject) -> None:
+def use(model: Any, subject: Subject) -> None:
+    if isinstance(model, RateNetwork):
+        clearly(lambda: use_network(model, subject))
+        return
     try:
         labels = model.predict(subject.unseen)
         marginals = model.predict_marginals(subject.unseen)
         model.predict_nbest(subject.unseen, 2)
-        model.explain(subject.unseen[0])  # type: ignore[attr-defined]
+        model.explain(subject.unseen[0])
     except CorateError as error:
         check_message(error)
         return
@@ -149,9 +163,21 @@ def use(model: CountedModel, subject: Subject) -> None:
             assert math.isclose(math.fsum(token.values()), 1.0, abs_tol=1e-6), token
 
 
-def change(model: CountedModel, subject: Subject) -> None:
+def use_network(model: RateNetwork, subject: Subject) -> None:
+    model.impute(subject.unseen)
+    model.explain(subject.unseen[0])
+    for values in model.marginals().values():
+        assert math.isclose(math.fsum(values.values()), 1.0, abs_tol=1e-6), values
+
+
+def change(model: Countable, subject: Subject) -> None:
     """Learn, forget: what is left is what was there."""
     before, ledger = model.counts_, model.ledger_
+    if isinstance(model, RateNetwork):
+        model.partial_fit(subject.batch).forget(subject.batch)
+        assert (model.counts_, model.ledger_) == (before, ledger), "other counts are left"
+        return
+    assert isinstance(model, CountedModel)
     model.partial_fit(subject.batch, BATCH_Y)
     model.predict(subject.unseen)
     if not model.pruned_:
@@ -163,7 +189,7 @@ def change(model: CountedModel, subject: Subject) -> None:
         raise AssertionError("what was never learned can be forgotten")
 
 
-def check_merged(model: CountedModel) -> None:
+def check_merged(model: Countable) -> None:
     both = merge(model, model)
     check(both.counts_, both.pruned_)
 

@@ -191,6 +191,7 @@ class RateNetwork(Countable):
             raise ValueError(f"{counts.labels!r:.60} where there are rows")
         if self.loops != "ipf" and any(plan.parents[name] and not plan.home(name) for name in plan.columns):
             raise ValueError("no counted table has a column and its parents")
+        _check_margins(counts, plan)
         near = {(min(a, b), max(a, b)) for c in plan.counted for a in c for b in c if a != b}
         if not {*graph} <= near:
             raise ValueError("the graph has an edge that was not counted")
@@ -460,6 +461,19 @@ def as_edges(graph: Any, columns: Sequence[str]) -> tuple[Edge, ...]:
 def _tables_of(plan: Plan) -> tuple[str, ...]:
     singles = [table_name((name,)) for name in plan.columns]
     return (LABEL, *singles, *map(table_name, plan.counted))
+
+
+def _check_margins(counts: Counts, plan: Plan) -> None:
+    """No value occurs more often in a table of several columns than in that of its own."""
+    for clique in plan.counted:
+        table = counts.tables[table_name(clique)]
+        for k, name in enumerate(clique):
+            own = counts.tables[table_name((name,))]
+            part = np.bincount(table.field(k), table.n, len(own.n))
+            if len(part) > len(own.n) or (part > own.n).any():
+                raise ValueError(
+                    f"the table of {', '.join(clique)!r:.60} does not add up to that of {name!r:.60}"
+                )
 
 
 def _plain(numbers: Any) -> Any:

@@ -125,7 +125,8 @@ def _columns_of(rows: Sequence[Any], names: Sequence[str] | None) -> dict[str, S
             raise InputError(
                 f"row {i + 1} has {len(row)} cells where row 1 has {len(rows[0])}: rows must be equally long"
             )
-    labels = [f"x{k + 1}" for k in range(len(rows[0]))] if names is None else names
+    width = len(str(len(rows[0])))  # so that their order is that of the cells
+    labels = [f"x{k + 1:0{width}}" for k in range(len(rows[0]))] if names is None else names
     if len(labels) != len(rows[0]):
         raise InputError(
             f"rows of {len(rows[0])} cells where the network has {len(labels)} columns: "
@@ -139,10 +140,10 @@ def _columns_of(rows: Sequence[Any], names: Sequence[str] | None) -> dict[str, S
 
 def is_missing(value: Any) -> bool:
     """None, NaN (of whatever library) and the empty text."""
-    if value is None or value == "":
+    if value is None:
         return True
     try:
-        return bool(value != value)
+        return bool(value == "" or value != value)
     except TypeError:  # pandas' NA has no truth
         return True
 
