@@ -47,8 +47,15 @@ Anna/N barks/V ./P
 The/D cat/N and/_ the/D dog/N
 It/N sleeps/V ./P
 """
+Sentences = list[Any]
+X = [[pair.split("/")[0] for pair in line.split()] for line in LABELLED.split("\n")[1:-1]]
+y = [[pair.split("/")[1] for pair in line.split()] for line in LABELLED.split("\n")[1:-1]]
+UNSEEN = [["The", "dog", "miaows", "."], ["Zoë"], [], ["cat", "It", "1984", "saw", "Käse"]]
+BATCH_X, BATCH_Y = [["The", "dog", "talks"], ["A", "cat"]], [["D", "N", "V"], ["D", "X"]]
 RING = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]
-RING_ROWS: list[dict[str, Any]] = [
+RINGS = ("0010", "1100", "1101", "0111", "1001", "0000", "1111")
+RING_ROWS = [dict(zip("abcd", row, strict=True)) for row in RINGS]
+ROWS: list[dict[str, Any]] = [
     {"sky": "rain", "road": "wet", "month": "A"},
     {"sky": "sun", "road": "dry", "month": "A"},
     {"sky": "sun", "road": "dry", "month": "J"},
