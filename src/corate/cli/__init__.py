@@ -23,6 +23,7 @@ from corate.cli.explain import explain
 from corate.cli.forget import forget
 from corate.cli.inspect import inspect
 from corate.cli.merge import merge
+from corate.cli.network import network
 from corate.cli.prune import prune
 from corate.cli.refit import refit
 from corate.cli.tag import tag
@@ -52,7 +53,21 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (train, tag, eval_, explain, inspect, update, forget, merge, diff, refit, prune, demo):
+for command in (
+    train,
+    tag,
+    eval_,
+    explain,
+    inspect,
+    update,
+    forget,
+    merge,
+    diff,
+    refit,
+    prune,
+    network,
+    demo,
+):
     cli.add_command(command)
 
 

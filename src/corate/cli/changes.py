@@ -12,12 +12,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from corate.cli.common import Command, check_target, console, megabytes, plural, quiet_option, with_options
+from corate.cli.common import (
+    Command,
+    check_labeller,
+    check_target,
+    console,
+    megabytes,
+    plural,
+    quiet_option,
+    with_options,
+)
 from corate.cli.text_options import TextOptions, text_options
 from corate.errors import InputError
 
 if TYPE_CHECKING:
-    from corate.models.counted import CountedModel
     from corate.text.corpus import Corpus
 
 
@@ -55,8 +63,8 @@ class Change(NamedTuple):
             raise InputError("no sentence in it", self.files[0])
         return corpus
 
-    def model(self) -> AbstractContextManager[CountedModel]:
-        return changing(self.path, self.output, self.quiet)
+    def model(self) -> AbstractContextManager[Any]:
+        return changing(self.path, self.output, self.quiet, check_labeller)
 
 
 def change_options(
@@ -86,12 +94,12 @@ def change_options(
     return with_change
 
 
-def load_counted(path: str) -> CountedModel:
-    from corate.models.counted import CountedModel
+def load_counted(path: str) -> Any:
+    from corate.models.counted import Countable
     from corate.models.registry import KINDS, load
 
     model = load(path)
-    if not isinstance(model, CountedModel):
+    if not isinstance(model, Countable):
         counted = [kind.name for kind in KINDS.values() if kind.counted]
         raise InputError(
             f"{type(model).__name__}: its training is a search, not counting; "
@@ -102,7 +110,9 @@ def load_counted(path: str) -> CountedModel:
 
 
 @contextmanager
-def changing(path: str, output: str | None, quiet: bool) -> Iterator[CountedModel]:
+def changing(
+    path: str, output: str | None, quiet: bool, check: Callable[[Any, str], Any] | None = None
+) -> Iterator[Any]:
     """A model to change, which is then saved; others who would change the same file wait meanwhile."""
     from corate.storage.locks import locked
 
@@ -115,7 +125,7 @@ def changing(path: str, output: str | None, quiet: bool) -> Iterator[CountedMode
 
     with locked(path, waiting) if output is None or is_same(path, output) else nullcontext():
         started = time.perf_counter()
-        model = load_counted(path)
+        model = load_counted(path) if check is None else check(load_counted(path), path)
         before = model.counts_
         try:
             yield model

@@ -59,6 +59,19 @@ def optional_model_option(
     return with_model
 
 
+def load_labeller(path: str) -> Any:
+    """A model of sentences."""
+    from corate.models.registry import load
+
+    return check_labeller(load(path), path)
+
+
+def check_labeller(model: Any, path: str) -> Any:
+    if not hasattr(model, "predict_marginals"):
+        raise InputError("a network of a table, which labels no sentences: see corate network --help", path)
+    return model
+
+
 def check_target(path: Path) -> None:
     """Fail before the work rather than after it, and never replace a file that is not a model."""
     from corate.storage.modelfile import is_model

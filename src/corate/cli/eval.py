@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from corate.cli.common import (
+    check_labeller,
     console,
+    load_labeller,
     optional_model_option,
     plural,
     table,
@@ -140,12 +142,11 @@ def _evaluate_models(
     """How well a model labels the sentences, and how it compares with another one."""
     from corate.evaluation.evaluate import evaluate
     from corate.evaluation.significance import compare
-    from corate.models.registry import load
 
     labels = {y for labels in gold.labels for y in labels}
     each = []
     for model_path in filter(None, (path, other_path)):
-        crf = load(model_path).set_params(n_jobs=threads)
+        crf = load_labeller(model_path).set_params(n_jobs=threads)
         if not labels & {*crf.classes_}:
             raise InputError(f"{gold.file} and {model_path} have no label in common: is --label right?")
         each.append((crf.predict(gold.corpus, valid_spans(valid)), crf.known_words()))
@@ -180,7 +181,7 @@ def _folds(
 
     model: CountedModel = Tagger()
     if like is not None:
-        model = load_counted(like)
+        model = check_labeller(load_counted(like), like)
         model = type(model)(**model.get_params())
     if weights is not None and not isinstance(model, Tagger):
         raise click.UsageError(f"--weights is for the Tagger, and {like} holds another model")

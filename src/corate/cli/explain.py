@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from corate.cli.common import console, model_option, table
+from corate.cli.common import console, load_labeller, model_option, table
 from corate.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,12 +35,10 @@ def explain(sentence: str, model_path: str, top: int, as_json: bool) -> None:
     Example:
       corate explain -m pos.model "She saw that saw ."
     """
-    from corate.models.registry import load
-
     tokens = sentence.split()
     if not tokens:
         raise InputError("an empty sentence: give words, e.g. corate explain -m pos.model 'The dog barked .'")
-    explanations = load(model_path).explain(tokens)
+    explanations = load_labeller(model_path).explain(tokens)
     if as_json:
         for explanation in explanations:
             click.echo(json.dumps(asdict(explanation), ensure_ascii=False))
@@ -48,8 +46,10 @@ def explain(sentence: str, model_path: str, top: int, as_json: bool) -> None:
         print_explanations(console(), explanations, top)
 
 
-def print_explanations(out: Console, explanations: Iterable[Explanation], top: int) -> None:
-    made = table("word", "label", "probability", "score", "why")
+def print_explanations(
+    out: Console, explanations: Iterable[Explanation], top: int, names: tuple[str, str] = ("word", "label")
+) -> None:
+    made = table(*names, "probability", "score", "why")
     made.columns[1].justify = made.columns[4].justify = "left"
     for token in explanations:
         cells = [token.word, token.label, f"{token.probability:.3f}"]

@@ -37,6 +37,13 @@ def inspect(model_path: str, word: str | None, top: int, as_json: bool) -> None:
     from corate.models.registry import load
 
     crf = load(model_path)
+    if hasattr(crf, "plan_"):
+        sizes = {name: len(crf.values(name)) for name in crf.columns_}
+        console().print(f"{model_path}  RateNetwork, {megabytes(model_path)}", style="bold")
+        console().print(f"{plural(crf.counts_.n_sentences, 'row')}, {crf.plan_.describe(sizes)}")
+        for a, b in crf.edges_:
+            console().print(f"{a} – {b}")
+        return
     if not hasattr(crf, "counts_"):
         _inspect_fitted(crf, model_path, word, top, as_json)
         return

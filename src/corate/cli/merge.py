@@ -73,4 +73,5 @@ def merged_of(models: tuple[str, ...], no_ledger: bool, force: bool, quiet: bool
             of_all = f"{n_known:,} of {plural(len(model.ledger_), 'sentence')}"
             tell(f"{path}: {of_all} are in the models before it and are counted again")
         known = model.ledger_ if known is None else known + model.ledger_
-    return counted.merge(*loaded, ledger=not no_ledger)
+    made: CountedModel = counted.merge(*loaded, ledger=not no_ledger)
+    return made

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from corate.cli.common import console, model_option, plural, threads_option, valid_option, valid_spans
+from corate.cli.common import (
+    console,
+    load_labeller,
+    model_option,
+    plural,
+    threads_option,
+    valid_option,
+    valid_spans,
+)
 from corate.cli.text_options import TextOptions, text_options
 from corate.errors import ConstraintError, InputError
 from corate.text.format_registry import FORMAT_CLASSES
@@ -66,10 +74,9 @@ def tag(
       echo "The dog barks ." | corate tag -m pos.model
       corate tag -m ner.model --valid IOB2 --marginals news.conll > news.tagged
     """
-    from corate.models.registry import load
     from corate.text.formats import open_format
 
-    crf = load(model_path)
+    crf = load_labeller(model_path)
     crf.set_params(n_jobs=threads)
     reader = text.read(file, labelled=False)
     writer = reader.format if to is None else open_format(to, labelled=False)

@@ -101,7 +101,11 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
         {},
         "column 'id' has 100,000 different",
     ),
-    ({"a": [0.5, 1.25], "b": ["u", "v"]}, {}, r"column 'a' has 2 different numbers.*numbers='bin'"),
+    (
+        {"a": [k / 8 for k in range(20)], "b": ["u", "v"] * 10},
+        {},
+        r"column 'a' has 20 different numbers.*numbers='bin'",
+    ),
     ({"a": list(range(40)), "b": ["u", "v"] * 20}, {}, "column 'a' has 40 different numbers"),
     (COLUMNS, {"graph": [("sky", "moon")]}, "there is no column 'moon': the table has sky, road, month"),
     (

@@ -260,6 +260,10 @@ class RateNetwork(Countable):
         """log P of each row, summed over whatever its missing cells may be."""
         return self._made().junction.log_prob(self._states(X))
 
+    def known_words(self) -> set[str]:
+        """A table has no words."""
+        return set()
+
     def score(self, X: Any, y: Any = None) -> float:
         """The mean of log P of a row."""
         return float(self.log_prob(X).mean())

@@ -24,7 +24,7 @@ from corate.text.tokens import NUMBERS
 
 ROW = "row"  # the label of every row
 MOST_VALUES = 10_000  # distinct ones of a column
-MOST_NUMBERS = 32  # distinct numbers of a column that may still be codes of categories
+MOST_NUMBERS, MOST_FRACTIONS = 32, 12  # distinct ones of a column that may still be codes of categories
 MOST_COLUMNS = 4096
 CHUNK = 1 << 14  # rows that are counted at a time
 
@@ -235,8 +235,9 @@ def check_columns(rows: Rows, names: Sequence[str]) -> None:
                 f"column {name!r} is {values[0]!r:.40} in every row: leave it out, it tells nothing"
             )
         numbers = [number_of(value) for value in values]
-        are_numbers = all(number is not None for number in numbers)
-        if are_numbers and (len(values) > MOST_NUMBERS or any(n != math.floor(n or 0) for n in numbers)):
+        are_whole = all(number is not None and number == math.floor(number) for number in numbers)
+        most = MOST_NUMBERS if are_whole else MOST_FRACTIONS
+        if len(values) > most and all(number is not None for number in numbers):
             raise InputError(
                 f"column {name!r} has {len(values):,} different numbers, such as {values[0]}, and categories "
                 "are counted: numbers='bin' (--bin) puts them into bins; or leave it out"
