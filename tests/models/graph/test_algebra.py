@@ -39,7 +39,7 @@ def test_every_step_of_every_derivation_is_exact() -> None:
         derivation = factorise(graph)
         derivation.check(random_joint(graph, rng))
         n_loops += bool(cutset(graph))
-    assert n_loops > 30
+    assert n_loops > 20
 
 
 @pytest.mark.parametrize("given", ["", "c"], ids=["", "given c"])
