@@ -7,7 +7,7 @@ CXX_SOURCES := $(shell find src tests -name "*.cpp" -o -name "*.h")
 MODULES := .venv/modules-$(shell find src -name "*.py" | sort | cksum | cut -d" " -f1)
 SOURCES := pyproject.toml CMakeLists.txt $(MODULES) $(filter src/%,$(CXX_SOURCES))
 
-.PHONY: help demo test test-other-cpu test-long mutants lint bench experiments report clean
+.PHONY: help demo test test-other-cpu test-long mutants lint bench bench-network experiments report clean
 
 help:
 	@echo "make demo          train on the bundled sample, tag and explain a sentence"
@@ -17,6 +17,7 @@ help:
 	@echo "make mutants       change a formula, N=200 times: does a test fail? (SEED=0, KIND=cpp for kernels)"
 	@echo "make lint          ruff, clang-format, mypy --strict, import-linter"
 	@echo "make bench         corate and its peers in one run, half an hour; rewrites docs/benchmark.md and .svg (DATA=$(DATA))"
+	@echo "make bench-network networks of tables beside pgmpy and scikit-learn, ten minutes"
 	@echo "make report        all experiments as one page, build/report/report.html (DATA=$(DATA); REPORT=--quick for a short run)"
 	@echo "make experiments   the papers' tables, published beside ours (DATA=$(DATA))"
 	@echo "make clean         remove .venv, build folders and caches"
@@ -67,13 +68,17 @@ bench:
 	@$(MAKE) --no-print-directory .venv/dev
 	$(BIN)/python -m benchmarks.tagging --data $(DATA) $(BENCH)
 
+bench-network: .venv/dev
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[network-peers]'
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.network $(BENCH)
+
 report:
 	@test -d $(DATA)/brown || { echo "$(DATA)/brown: no such folder: give DATA=…, see docs/installing.md" >&2; exit 2; }
 	@$(MAKE) --no-print-directory .venv/dev
 	$(BIN)/python -m experiments.report --data $(DATA) $(REPORT)
 
 experiments: .venv/dev
-	for script in label_bias test_time_problem parameterizations pos ner; do $(BIN)/python -m experiments.$$script --data $(DATA) || exit 1; done
+	for script in label_bias test_time_problem parameterizations graphs pos ner; do $(BIN)/python -m experiments.$$script --data $(DATA) || exit 1; done
 
 clean:
 	rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -15,7 +15,7 @@ import pytest
 from corate import InputError
 from corate.lattice import decode
 from corate.models.tagger import weights
-from experiments import common_weights, label_bias, ner, parameterizations, pos, published
+from experiments import common_weights, graphs, label_bias, ner, parameterizations, pos, published
 from experiments import test_time_problem as ttp_experiment
 from lab import corpora, terminal
 from shared import by
@@ -176,3 +176,12 @@ def test_scripts_print_their_tables(
     out = capsys.readouterr().out
     assert "000: Zhu et al." in out
     assert all(len(line) <= 140 for line in out.splitlines())
+
+
+def test_the_claims_about_graphs() -> None:
+    """Exact where 003 says so; on loops the product of rates is not normalised; strong edges cost more."""
+    assert graphs.exact_everywhere("loops, conditioned")["exact"]
+    found = [graphs.loop(4, strength) for strength in (2, 5, 20)]
+    assert [each["z"] for each in found] == sorted(each["z"] for each in found)
+    assert found[0]["z"] > 1.005
+    assert all(each["z_conditioned"] == 1 and each["bits"] > 0 for each in found)

@@ -50,11 +50,17 @@ class Table:
     def _of_packed(cls, columns: Sequence[npt.NDArray[np.integer]], widths: Sequence[int]) -> Table:
         """The quick way: all fields in one integer, sorted, and taken apart again."""
         key = pack(columns, widths)
-        key.sort()
-        first = starts_of_runs(key)
-        total = np.diff(np.append(first, len(key)))
-        ids = np.empty((len(first), len(columns)), np.int32)
-        unpack(key[first], widths, ids)
+        if sum(widths) < 32 and 1 << sum(widths) <= len(key):  # few keys: they need not be sorted
+            times = np.bincount(key)
+            distinct = np.flatnonzero(times)
+            total = times[distinct]
+        else:
+            key.sort()
+            first = starts_of_runs(key)
+            total = np.diff(np.append(first, len(key)))
+            distinct = key[first]
+        ids = np.empty((len(distinct), len(columns)), np.int32)
+        unpack(distinct, widths, ids)
         return cls(ids, total)
 
     @property

@@ -112,13 +112,11 @@ def cliques_of(graph: Graph) -> list[tuple[str, ...]]:
 
 
 def path_between(graph: Graph, one: Iterable[str], other: Iterable[str], without: Iterable[str]) -> list[str]:
-    """A path between two sets of nodes that avoids others; [] where there is none."""
+    """A shortest path between two sets of nodes that avoids others; [] where there is none."""
     left = graph.subgraph({*graph} - {*without})
-    for a in sorted(one):
-        for b in sorted(other):
-            if a in left and b in left and nx().has_path(left, a, b):
-                return list(nx().shortest_path(left, a, b))
-    return []
+    ends = [(a, b) for a in sorted(one) for b in sorted(other) if a in left and b in left]
+    paths = [list(nx().shortest_path(left, a, b)) for a, b in ends if nx().has_path(left, a, b)]
+    return min(paths, key=len, default=[])
 
 
 def cutset(graph: Graph) -> list[str]:
