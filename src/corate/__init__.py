@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from corate.models.counted import merge as merge
     from corate.models.empirical.empirical import EmpiricalCRF as EmpiricalCRF
     from corate.models.graph.network import RateNetwork as RateNetwork
+    from corate.models.graph.tree_tagger import TreeTagger as TreeTagger
     from corate.models.hmm import HMM as HMM
     from corate.models.loglinear.crf import LinearChainCRF as LinearChainCRF
     from corate.models.loglinear.maxent import MaxEntClassifier as MaxEntClassifier

@@ -104,6 +104,8 @@ def eval_(
         raise click.UsageError(f"--against and {other} do not go together: choose one")
     if folds is None and weights is not None:
         raise click.UsageError("--weights is for --folds: a model file has its own")
+    if model_path is not None:
+        text = text.for_model(load_labeller(model_path))
     gold = Gold(file, text, None if scheme == "none" else scheme)
     comparison = None
     if folds is not None:

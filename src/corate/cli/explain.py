@@ -34,11 +34,15 @@ def explain(sentence: str, model_path: str, top: int, as_json: bool) -> None:
     \b
     Example:
       corate explain -m pos.model "She saw that saw ."
+      corate explain -m relations.model "dogs/NOUN/2 bark/VERB/0"     # on a tree: columns and the parent
     """
     tokens = sentence.split()
     if not tokens:
         raise InputError("an empty sentence: give words, e.g. corate explain -m pos.model 'The dog barked .'")
-    explanations = load_labeller(model_path).explain(tokens)
+    model = load_labeller(model_path)
+    columns = getattr(model, "n_columns_", 0)  # of a model on trees; the parent's number is one more
+    split = [tuple(token.rsplit("/", columns)) for token in tokens] if columns else tokens
+    explanations = model.explain(split)
     if as_json:
         for explanation in explanations:
             click.echo(json.dumps(asdict(explanation), ensure_ascii=False))

@@ -78,7 +78,7 @@ def tag(
 
     crf = load_labeller(model_path)
     crf.set_params(n_jobs=threads)
-    reader = text.read(file, labelled=False)
+    reader = text.for_model(crf).read(file, labelled=False)
     writer = reader.format if to is None else open_format(to, labelled=False)
     labeller = Labeller(crf, writer, reader.source, marginals, nbest, valid)
     encoder = codecs.getincrementalencoder(text.encoding)()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LABEL = (
     "Where the label is. conll: number of its column, from 1, or -1 for the last (the default). "
-    "conllu: upos (the default), xpos or feats:NAME. jsonl: its key (default: labels)."
+    "conllu: upos (the default), xpos, deprel or feats:NAME. jsonl: its key (default: labels)."
 )
 
 
@@ -27,6 +27,16 @@ class TextOptions(NamedTuple):
     format: str | None
     encoding: str
     label: str | None
+
+    def on_tree(self) -> TextOptions:
+        """With the heads of CoNLL-U, for models on trees; the label is DEPREL if none is named."""
+        label = self.label or "deprel"
+        return self._replace(label=label if label.endswith("+head") else f"{label}+head")
+
+    def for_model(self, model: Any) -> TextOptions:
+        """As the model needs it; a file of columns may have the heads as its last one."""
+        wants_heads = hasattr(model, "n_columns_") and self.format in (None, "conllu")
+        return self.on_tree() if wants_heads and not (self.label or "").lstrip("-").isdecimal() else self
 
     def read(self, file: str, labelled: bool = True) -> Reader:
         from corate.text.formats import read

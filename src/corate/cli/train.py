@@ -18,6 +18,7 @@ from corate.cli.train_options import FITTED, make, model_options
 from corate.errors import ConvergenceWarning
 from corate.models.registry import KINDS
 
+WITH_PROGRESS = ("tagger", "tree", *FITTED)
 Advance = Callable[[int], Any]
 
 
@@ -30,9 +31,15 @@ Advance = Callable[[int], Any]
     type=click.Choice([*KINDS]),
     default="tagger",
     show_default=True,
-    help="tagger: many contexts at once, the most accurate one. ecrn, ep1, ep2: the papers' models, with "
+    help="tagger: many contexts at once, the most accurate one; tree: the same for labels on trees. "
+    "ecrn, ep1, ep2: the papers' models, with "
     "unknown words by the joint value, by the mean or by a log-linear model of their spelling features; "
     "smaller and quicker. crf, memm, maxent, hmm, piecewise, separate: the classical models.",
+)
+@click.option(
+    "--tree",
+    is_flag=True,
+    help="Labels on the trees of CoNLL-U (--model tree), DEPREL by default.",
 )
 @model_options
 @text_options()
@@ -42,6 +49,7 @@ def train(
     files: tuple[str, ...],
     model_path: str,
     kind: str,
+    tree: bool,
     text: TextOptions,
     threads: int,
     quiet: bool,
@@ -58,17 +66,22 @@ def train(
       corate train train.conll -m pos.model
       corate train --label 3 --words-only train.iob more.iob.gz -m ner.model
       corate train --contexts crfpp.template chunks.txt -m chunks.model
+      corate train --tree treebank.conllu -m relations.model
       corate train --model crf --c2 0.1 train.conll -m crf.model
     """
     check_target(Path(model_path))
+    if tree and kind not in ("tagger", "tree"):
+        raise click.UsageError(f"--tree and --model {kind} do not go together: choose one")
+    kind = "tree" if tree else kind
     model = make(kind, options, text.encoding).set_params(n_jobs=threads)
+    text = text.on_tree() if tree else text
     held_out = options["held_out"]
     held = {"held_out": text.corpus(held_out)} if held_out else {}
     started = time.perf_counter()
     show = sys.stderr.isatty() and not quiet
     with _progress(files, show) as (advance, fitted, stepped), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", ConvergenceWarning)
-        fitting = {"progress": fitted if kind == "tagger" else stepped} if kind in ("tagger", *FITTED) else {}
+        fitting = {"progress": stepped if kind in FITTED else fitted} if kind in WITH_PROGRESS else {}
         model.fit_chunks(text.chunks(files, advance), **held, **fitting)
     model.save(model_path)
     for warning in warned:

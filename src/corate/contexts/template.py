@@ -8,6 +8,8 @@ that of a neighbour. A context template is one of them, or several joined by com
     initial,hyphen,ending      "Well-being" → "upper,yes,ing"
     word-1,word                two words
     col2, col3:suffix2-1       the corpus' second column; a view of its third one, at the token before
+    word^, col2^, tail3^       of the parent, where tokens hang on a tree (models/graph/trees.py)
+    col2*                      of the children, left and right ones apart; side: where the parent is, how far
     "word.lower"               a feature that the tokens bring with them, by its key
     pair:word-1,word           for a pair of labels: CR(y; y′ | f) instead of CR(y; f)
     bias                       the same for every word
@@ -34,9 +36,11 @@ from corate.errors import InputError
 
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _ATOM = re.compile(rf"(?:({_QUOTED})|(col[1-9][0-9]?):([a-z]+[0-9]*)|([a-z]+[0-9]*))([+-][1-9][0-9]?)?")
+_ON_TREE = re.compile(r"(.*[a-z0-9])([\^*])")
 _COLUMN = re.compile(r"col([1-9][0-9]?)")
 _PARTS = {mark: re.compile(rf'(?:{_QUOTED}|[^{mark}"])+') for mark in ",."}
 PAIR = "pair:"
+PARENT, CHILDREN, SIDE = "^", "*", "side"
 MOST_ATOMS = 16
 
 
@@ -55,6 +59,14 @@ class Atom:
 
     @classmethod
     def parse(cls, text: str) -> Atom:
+        if text.strip() == SIDE:
+            return cls("word", 0, SIDE)
+        on_tree = _ON_TREE.fullmatch(text.strip())
+        if on_tree is not None:
+            own = cls.parse(on_tree[1])
+            if own.offset or own.key is not None or own.tree_mark:
+                raise InputError(f"{text!r:.60}: a parent or children are those of the token itself: word^")
+            return cls(own.view, 0, own.column + on_tree[2])
         parts = _ATOM.fullmatch(text.strip())
         if parts is None:
             view(text)
@@ -75,9 +87,23 @@ class Atom:
     @property
     def source(self) -> str:
         """What it looks at, at whatever offset: `word`, `tail3`, `col2`, `col2:lower`, `"key"`."""
+        if self.tree_mark in (PARENT, CHILDREN):
+            return Atom(self.view, 0, self.column[:-1]).source + self.tree_mark
         if not self.column:
             return self.view
         return self.column if self.view == "word" else f"{self.column}:{self.view}"
+
+    @property
+    def tree_mark(self) -> str:
+        """How it looks along a tree: at the parent, the children, the side; "" if it does not."""
+        if self.column == SIDE:
+            return SIDE
+        return self.column[-1:] if self.column[-1:] in (PARENT, CHILDREN) else ""
+
+    @property
+    def distance(self) -> int:
+        """How far away it looks; a neighbour on a tree is one step away."""
+        return 1 if self.tree_mark else abs(self.offset)
 
     def at(self, offset: int) -> Atom:
         return Atom(self.view, offset, self.column)
@@ -90,7 +116,8 @@ class Atom:
     @property
     def n_columns(self) -> int:
         """How many columns a corpus needs at least."""
-        return 1 if self.key is not None or not self.column else int(self.column.removeprefix("col"))
+        name = self.column.rstrip(PARENT + CHILDREN)
+        return 1 if self.key is not None or name in ("", SIDE) else int(name.removeprefix("col"))
 
 
 def _quoted(text: str) -> str:
@@ -152,7 +179,7 @@ class Context:
     def parents(self) -> Iterator[Context]:
         """What it falls back to, step by step: shorter views of one word, fewer words of several."""
         if len(self.atoms) > 1:
-            farthest = max(range(len(self.atoms)), key=lambda k: (abs(self.atoms[k].offset), -k))
+            farthest = max(range(len(self.atoms)), key=lambda k: (self.atoms[k].distance, -k))
             parent = Context(self.atoms[:farthest] + self.atoms[farthest + 1 :], self.pair)
         else:
             (atom,) = self.atoms

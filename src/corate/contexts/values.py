@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corate.arrays import KEY_BITS, Ids, Int, Mask, pack
-from corate.contexts.template import Atom, Context
+from corate.contexts.template import CHILDREN, PARENT, SIDE, Atom, Context
 from corate.contexts.view_ids import WORD, ColumnIds, VocabularyIds, WordViews
 from corate.errors import InputError
 from corate.text.corpus import Column, Corpus
@@ -47,7 +47,18 @@ def column_of(corpus: Corpus, atom: Atom) -> Column | None:
     """The column that an atom looks at; None where the corpus has no such column."""
     if atom.key is not None or corpus.keys:
         return corpus.columns[corpus.keys.index(atom.key)] if atom.key in corpus.keys else None
+    if atom.tree_mark:
+        return _on_tree(corpus, atom)
     return corpus.columns[atom.n_columns - 1] if atom.n_columns <= len(corpus.columns) else None
+
+
+def _on_tree(corpus: Corpus, atom: Atom) -> Column | None:
+    """Behind the n columns and the heads: those of parents, those of children, and where the parent is."""
+    n = (len(corpus.columns) - 2) // 3
+    if 3 * n + 2 != len(corpus.columns) or atom.n_columns > n:
+        return None
+    first = {PARENT: n, CHILDREN: 2 * n, SIDE: 3 * n}[atom.tree_mark]
+    return corpus.columns[first + atom.n_columns]
 
 
 def seen_columns(corpus: Corpus, contexts: Sequence[Context]) -> list[Column]:

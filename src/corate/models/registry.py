@@ -37,6 +37,7 @@ KINDS = {
     kind.name: kind
     for kind in (
         Kind("tagger", "Tagger", "tagger.tagger", counted=True),
+        Kind("tree", "TreeTagger", "graph.tree_tagger", counted=True),
         Kind("ep1", "EmpiricalCRF", "empirical.empirical", counted=True, params={"unknown": "mean"}),
         Kind("ep2", "EmpiricalCRF", "empirical.empirical", counted=True, params={"unknown": "maxent"}),
         Kind("ecrn", "EmpiricalCRF", "empirical.empirical", counted=True, params={"unknown": "signature"}),

@@ -84,8 +84,8 @@ class Tagger(CountedModel):
     def fit(self, X: Any, y: Any = None, progress: fitting.Progress | None = None) -> Tagger:
         """Count the events of labelled sentences, and fit the weights if they are to be fitted."""
         self._check_params()
-        corpus = as_corpus(X, y, self.numbers)
-        contexts = self._named_contexts(corpus) or default_contexts(corpus)
+        corpus = self._training_corpus(X, y)
+        contexts = self._named_contexts(corpus) or self._default_contexts(corpus)
         noted = contexts if self.ledger else None
         counts, digests = self._engine([corpus], _tables_of(contexts), noted)
         if not counts.n_tokens:
@@ -99,6 +99,12 @@ class Tagger(CountedModel):
         self._set_model(rates, contexts, found)
         self._start_ledger(digests)
         return self
+
+    def _training_corpus(self, X: Any, y: Any) -> Corpus:
+        return as_corpus(X, y, self.numbers)
+
+    def _default_contexts(self, corpus: Corpus) -> list[Context]:
+        return default_contexts(corpus)
 
     def fit_chunks(self, chunks: Iterable[Corpus], progress: fitting.Progress | None = None) -> Tagger:
         """Like `fit`, for sentences that arrive piece by piece."""

@@ -6,7 +6,8 @@
     2    nos      nosotros PRON …
     2.1  …                            an empty node: kept, not a token
 
-The observed column is FORM; the label is in UPOS, in XPOS, or a feature of FEATS.
+The observed column is FORM; the label is in UPOS, in XPOS, in DEPREL (UPOS is then observed, too), or a
+feature of FEATS. `deprel+head` observes HEAD as well, behind the others: for models on trees.
 """
 
 from __future__ import annotations
@@ -27,32 +28,38 @@ from corate.text.formats.base import (
 )
 
 N_FIELDS = 10
-ID, FORM, UPOS, XPOS, FEATS, MISC = 0, 1, 3, 4, 5, 9
-LABEL_FIELDS = {"upos": UPOS, "xpos": XPOS}
+ID, FORM, UPOS, XPOS, FEATS, HEAD, DEPREL, MISC = 0, 1, 3, 4, 5, 6, 7, 9
+LABEL_FIELDS = {"upos": UPOS, "xpos": XPOS, "deprel": DEPREL}
+ON_TREE = "+head"
 EMPTY = "_"
 NO_FEATURE = "-"  # label of the tokens without the feature
 NOT_A_TOKEN = re.compile(r"[1-9][0-9]*-[1-9][0-9]*|[0-9]+\.[1-9][0-9]*")
 
 
 class Conllu(Format):
-    """`label` is `upos` (default), `xpos`, or `feats:NAME`, e.g. `feats:Number`."""
+    """`label` is `upos` (default), `xpos`, `deprel`, or `feats:NAME`, e.g. `feats:Number`; `deprel+head`."""
 
     name = "conllu"
     extensions = (".conllu",)
 
     def __init__(self, label: str | None = None, *, labelled: bool = True) -> None:
         super().__init__(label, labelled=labelled)
+        self._on_tree = bool(label) and str(label).endswith(ON_TREE)
+        label = label.removesuffix(ON_TREE) if label else label
         kind, _, self._feature = (label or "upos").partition(":")
         self._field = FEATS if self._feature else LABEL_FIELDS.get(kind, FEATS)
         if (self._field == FEATS) != (re.fullmatch(r"feats:[^=|\t\r\n]+", label or "") is not None):
-            raise InputError(f"label {label!r} is no field of CoNLL-U: give upos, xpos or feats:NAME")
+            raise InputError(f"label {label!r} is no field of CoNLL-U: give upos, xpos, deprel or feats:NAME")
+        # What is looked at beside the word.
+        self._observed = [UPOS] * (self._field == DEPREL) + [HEAD] * self._on_tree
 
     def read(self, lines: Iterable[str], source: str) -> Iterator[Sentence]:
         for first, group in paragraphs(lines):
             yield self._sentence(first, group, source)
 
     def _sentence(self, first: int, lines: list[str], source: str) -> Sentence:
-        words: list[str] = []
+        columns: list[list[str]] = [[] for _ in (FORM, *self._observed)]
+        words = columns[0]
         labels: list[str] = []
         places: list[int] = []
         for place, line in enumerate(lines):
@@ -63,19 +70,21 @@ class Conllu(Format):
             if NOT_A_TOKEN.fullmatch(fields[ID]):
                 continue
             _check_token(fields, len(words) + 1, where)
-            words.append(fields[FORM])
+            for field, column in zip((FORM, *self._observed), columns, strict=True):
+                column.append(fields[field])
             places.append(place)
             if self.labelled:
                 labels.append(self._label(fields, where))
-        columns = [words] if words else []
-        return Sentence(columns, labels if self.labelled else None, lines, places, first, self.name)
+        return Sentence(
+            columns if words else [], labels if self.labelled else None, lines, places, first, self.name
+        )
 
     def _label(self, fields: list[str], where: tuple[str, int]) -> str:
         if self._feature:
             return _features(fields[FEATS], where).get(self._feature, NO_FEATURE)
         label = fields[self._field]
         if label in ("", EMPTY):
-            name = "UPOS" if self._field == UPOS else "XPOS"
+            name = {field: name.upper() for name, field in LABEL_FIELDS.items()}[self._field]
             raise InputError(f"no label: {name} of {shortened(fields[FORM])} is {label!r}", *where)
         return label
 
