@@ -212,3 +212,15 @@ class Chains:
 def chain_expectations(
     features: Features, chains: Chains, weights: F64, n_threads: int, /
 ) -> tuple[F64, F64]: ...
+def forest(
+    sentences: I64,
+    positions: I64,
+    left: I64,
+    scores: F64,
+    edges: I64,
+    edge_scores: F64,
+    triples: I64,
+    triple_scores: F64,
+    maximum: bool,
+    /,
+) -> tuple[F64, F64, F64, F64, I64]: ...

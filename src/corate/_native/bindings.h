@@ -94,6 +94,7 @@ template <class T> Array<T> fresh(const std::vector<T> &values) {
 
 void bind_chains(nb::module_ &m);
 void bind_decode(nb::module_ &m);
+void bind_forest(nb::module_ &m);
 void bind_packing(nb::module_ &m);
 void bind_rates(nb::module_ &m);
 void bind_weighing(nb::module_ &m);

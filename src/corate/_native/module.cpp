@@ -12,6 +12,7 @@ NB_MODULE(_kernels, m) {
     bind_rates(m);
     bind_weighing(m);
     bind_decode(m);
+    bind_forest(m);
     bind_second_order(m);
     bind_chains(m);
 }

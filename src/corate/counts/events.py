@@ -7,7 +7,7 @@ from itertools import compress
 
 import numpy as np
 
-from corate.arrays import Ids
+from corate.arrays import Ids, Int
 from corate.contexts.template import Atom
 from corate.contexts.values import Encoder, Tokens, Vocabulary, occurring
 from corate.contexts.view_ids import WORD
@@ -19,9 +19,9 @@ from corate.text.corpus import UNLABELLED, Column, Corpus
 from corate.text.features import ABSENT
 
 
-def count(corpus: Corpus, names: Iterable[str]) -> Counts:
+def count(corpus: Corpus, names: Iterable[str], heads: Int | None = None) -> Counts:
     """Count the events of these tables in a labelled corpus (one that fits into memory; see engines)."""
-    return Events(corpus, names).count().compact()
+    return Events(corpus, names, None, heads).count().compact()
 
 
 Known = tuple[Vocabulary, Encoder]
@@ -30,8 +30,12 @@ Known = tuple[Vocabulary, Encoder]
 class Events:
     """The events of a labelled corpus as columns of ids, ready to be counted: all of them, or a part."""
 
-    def __init__(self, corpus: Corpus, names: Iterable[str], known: Known | None = None) -> None:
-        """`known`: the labels and the encoder whose ids events are to have; they know all of them."""
+    def __init__(
+        self, corpus: Corpus, names: Iterable[str], known: Known | None = None, heads: Int | None = None
+    ) -> None:
+        """`known`: the labels and the encoder whose ids events are to have; they know all of them. `heads`:
+        the parents of tokens on trees, whose labels are those before a token's; −1 for a root."""
+        self.heads = heads
         if corpus.labels is None:
             raise InputError("the corpus has no labels: there is nothing to count")
         self.corpus, self.names = corpus, list(names)
@@ -52,7 +56,7 @@ class Events:
 
     def count(self, first: int = 0, last: int | None = None) -> Counts:
         """Counts of sentences first … last − 1, with the vocabularies of the whole corpus."""
-        part = _Part(self.encoded.tokens(first, last), self.label)
+        part = _Part(self.encoded.tokens(first, last), self.label, self.heads)
         tables = {name: part.table(name) for name in self.names}
         return Counts(self.vocabularies, tables, part.n_sentences)
 
@@ -60,9 +64,10 @@ class Events:
 class _Part:
     """Some sentences of a corpus, and the columns of theirs that several tables share."""
 
-    def __init__(self, tokens: Tokens, label: Ids) -> None:
+    def __init__(self, tokens: Tokens, label: Ids, heads: Int | None = None) -> None:
         self.tokens, self.offsets = tokens, tokens.offsets
         self.label = label[tokens.begin : tokens.end]
+        self.heads = None if heads is None else _within(heads[tokens.begin : tokens.end], tokens.begin)
         self._seen_with: dict[tuple[str, int], Table] = {}
 
     @property
@@ -73,14 +78,35 @@ class _Part:
 
     def table(self, name: str) -> Table:
         atoms, n_labels = atoms_of(name), n_labels_of(name)
+        if name in (FIRST_LABEL, LAST_LABEL) and self.heads is not None:
+            return tally_complete([self.label[self._roots() if name == FIRST_LABEL else self._leaves()]])
         if name in (FIRST_LABEL, LAST_LABEL):
             ends = self.offsets[1:][np.diff(self.offsets) > 0] - 1
             starts = self.offsets[:-1][np.diff(self.offsets) > 0]
             return tally_complete([self.label[starts if name == FIRST_LABEL else ends]])
         if n_labels == 1 and atoms and len({(atom.column, atom.offset) for atom in atoms}) == 1:
             return self._of_one_token(atoms)
-        labels = [self.tokens.moved(self.label, -back) for back in range(n_labels - 1, -1, -1)]
+        labels = [self._before(back) for back in range(n_labels - 1, -1, -1)]
         return tally_complete([*map(self.tokens.ids, atoms), *labels])
+
+    def _before(self, back: int) -> Ids:
+        """The label so many tokens before each, or so many steps up the tree; −1 where there is none."""
+        if self.heads is None:
+            return self.tokens.moved(self.label, -back)
+        place = np.arange(len(self.label))
+        for _ in range(back):
+            place = np.where(place >= 0, self.heads[place], -1)
+        return np.where(place >= 0, self.label[place], np.int32(-1))
+
+    def _roots(self) -> Int:
+        assert self.heads is not None
+        return np.flatnonzero(self.heads < 0)
+
+    def _leaves(self) -> Int:
+        assert self.heads is not None
+        is_leaf = np.ones(len(self.heads), bool)
+        is_leaf[self.heads[self.heads >= 0]] = False
+        return np.flatnonzero(is_leaf)
 
     def _of_one_token(self, atoms: Sequence[Atom]) -> Table:
         """Views of one token, from the counts of (its code, label): far fewer rows than tokens."""
@@ -91,6 +117,10 @@ class _Part:
         table = self._seen_with[token]
         columns = [self.tokens.ids_of_codes(atom)[table.field(0)] for atom in atoms]
         return tally_complete([*columns, table.field(1)], table.n)
+
+
+def _within(heads: Int, begin: int) -> Int:
+    return np.where(heads >= 0, heads - begin, -1)
 
 
 def _sorted_labels(column: Column) -> tuple[Vocabulary, Ids]:

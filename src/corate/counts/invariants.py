@@ -5,6 +5,8 @@
     Σ_y′ #(y, y′) + #(y, END) ≤ #(y),   Σ_y #(y, y′) + #(START, y′) ≤ #(y′)
     #(START), #(END) ≤ sentences ≤ tokens − pairs of tokens
 
+On trees a label stands under one parent and above any number of children: of pairs (y, y′) and triples then
+only the sums over what is above hold, and a sentence may have several roots.
 The sums are below where tokens lack a label or a feature, and where rare events of contexts were dropped.
 """
 
@@ -38,24 +40,25 @@ from corate.text.corpus import UNLABELLED
 MOST = 1 << 53  # sums up to here are exact as floating-point numbers, too
 
 
-def check(counts: Counts, pruned: int = 0) -> None:
+def check(counts: Counts, pruned: int = 0, trees: bool = False) -> None:
     """Raise ValueError for counts that cannot be those of any sentences.
 
-    `pruned`: events of contexts below this count have been dropped.
+    `pruned`: events of contexts below this count have been dropped; `trees`: labels hang on trees.
     """
     if type(counts.n_sentences) is not int or counts.n_sentences < 1:
         raise ValueError(f"{counts.n_sentences!r:.60} sentences")
     _check_vocabularies(counts)
     for name, table in counts.tables.items():
         _check_table(counts, name, table)
-    _check_labels(counts, pruned)
+    _check_labels(counts, pruned, trees)
     pairs = counts.tables.get(LABEL_PAIR, Table.of([np.empty(0, np.int32)] * 2))  # rows have none
     for name, table in counts.tables.items():
         if n_labels_of(name) == 2 and atoms_of(name):
             _check_within(f"table {name!r}", _last_two(table), pairs, _counts_everywhere(name, pruned))
     if LABEL_TRIPLE in counts.tables:
         triples = counts.tables[LABEL_TRIPLE]
-        _check_within(f"table {LABEL_TRIPLE!r}", _part(triples, 0, 1), pairs)
+        if not trees:
+            _check_within(f"table {LABEL_TRIPLE!r}", _part(triples, 0, 1), pairs)
         _check_within(f"table {LABEL_TRIPLE!r}", _part(triples, 1, 2), pairs)
     if WORD_PAIR in counts.tables:
         for k in (0, 1):
@@ -107,7 +110,7 @@ def _check_inside(name: str, table: Table, k: int, values: Vocabulary) -> None:
         raise ValueError(f"table {name!r} has a token beyond the sentence")
 
 
-def _check_labels(counts: Counts, pruned: int) -> None:
+def _check_labels(counts: Counts, pruned: int, trees: bool) -> None:
     """Tables of one label, and those of labels alone, against #(y)."""
     exact = LABEL in counts.tables  # else #(y) is what is left in the table of words
     tokens = _tally(counts, LABEL if exact else WORD_LABEL, -1)
@@ -122,9 +125,11 @@ def _check_labels(counts: Counts, pruned: int) -> None:
         return
     first, last = _tally(counts, FIRST_LABEL, 0), _tally(counts, LAST_LABEL, 0)
     before, after = _tally(counts, LABEL_PAIR, 0), _tally(counts, LABEL_PAIR, 1)
-    if (before + last > tokens).any() or (after + first > tokens).any():
+    above = last if trees else before + last
+    if (above > tokens).any() or (after + first > tokens).any():
         raise ValueError("there are more pairs of labels, first or last ones than there are labels")
-    n_tokens, n_pairs, n_ends = int(tokens.sum()), int(before.sum()), max(int(first.sum()), int(last.sum()))
+    n_tokens, n_pairs = int(tokens.sum()), int(after.sum())
+    n_ends = 0 if trees else max(int(first.sum()), int(last.sum()))
     if not n_ends <= counts.n_sentences <= n_tokens - n_pairs:
         raise ValueError(f"{counts.n_sentences} sentences with {n_tokens} labelled tokens")
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from corate._native import kernels, native
 from corate.arrays import Float, Ids, Int, owners
 from corate.errors import InputError
-from corate.lattice import reference
+from corate.lattice import forest, reference
 from corate.lattice.lattice import Lattice
 from corate.lattice.triple_blocks import expand, triple_ends
 
@@ -48,6 +48,9 @@ class Posteriors(Marginals):
 
 def viterbi(x: Lattice, n_threads: int = 1) -> Paths:
     """The best label sequence of every sentence."""
+    if x.left is not None:
+        best = forest.passed(x, maximum=True)
+        return Paths(best.path, best.log_z)
     if x.triples is None:
         return Paths(*(kernels.viterbi(x.native, n_threads) if native() else reference.viterbi(x)))
     if native():
@@ -59,6 +62,9 @@ def viterbi(x: Lattice, n_threads: int = 1) -> Paths:
 
 def marginals(x: Lattice, n_threads: int = 1) -> Marginals:
     """P(label at position | sentence) of every candidate, by forward–backward."""
+    if x.left is not None:
+        found = posteriors(x)
+        return Marginals(found.probabilities, found.log_z)
     if x.triples is not None:
         found = posteriors(x, n_threads)
         return Marginals(found.probabilities, found.log_z)
@@ -67,6 +73,9 @@ def marginals(x: Lattice, n_threads: int = 1) -> Marginals:
 
 def posteriors(x: Lattice, n_threads: int = 1) -> Posteriors:
     """Marginals of candidates, of edges and of triples, in lattices of the second order."""
+    if x.left is not None:
+        on_trees = forest.passed(x, maximum=False)
+        return Posteriors(np.minimum(on_trees.candidates, 1.0), *on_trees[1:4])
     found = kernels.posteriors2(x.native_triples, n_threads) if native() else None
     if found is None:  # by way of the expanded lattice, in logarithms: for any numbers, and slower
         wide = expand(x)
@@ -81,6 +90,8 @@ def posteriors(x: Lattice, n_threads: int = 1) -> Posteriors:
 def nbest(x: Lattice, n: int, n_threads: int = 1) -> Paths:
     """The n best label sequences of every sentence, best first; fewer where fewer are possible."""
     n = check_n(n)
+    if x.left is not None:
+        return Paths(*forest.nbest(x, n))
     if x.triples is None:
         return Paths(*(kernels.nbest(x.native, n, n_threads) if native() else reference.nbest(x, n)))
     wide = expand(x)
@@ -99,6 +110,8 @@ def check_n(n: object) -> int:
 def sequence_scores(x: Lattice, labels: npt.NDArray[np.integer], n_threads: int = 1) -> Float:
     """Score of the given labels (one for each position); −∞ where one of them is not a candidate."""
     wanted = labels.astype(np.int32)
+    if x.left is not None:
+        return forest.sequence_scores(x, wanted)
     if native():
         score = kernels.sequence_scores(x.native, wanted, n_threads)
     else:

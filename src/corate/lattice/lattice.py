@@ -36,6 +36,7 @@ class Lattice(Mirrored):
     edge_scores: Float
     triples: Int | None = None
     triple_scores: Float | None = None
+    left: Int | None = None  # on trees, the parent of each position, −1 for a root (forest.py)
 
     @cached_property
     def native(self) -> kernels.Lattice:
@@ -84,8 +85,13 @@ class Lattice(Mirrored):
         return range(int(self.sentences[sentence]), int(self.sentences[sentence + 1]))
 
 
-def end_candidates(sentences: Int, positions: Int) -> tuple[Int, Int]:
-    """Candidates of the first, and of the last position of every sentence."""
+def end_candidates(sentences: Int, positions: Int, left: Int | None = None) -> tuple[Int, Int]:
+    """Candidates of the first, and of the last position of every sentence; on trees, of roots and leaves."""
+    if left is not None:
+        width, is_leaf = np.diff(positions), np.ones(len(left), bool)
+        is_leaf[left[left >= 0]] = False
+        roots, leaves = np.flatnonzero(left < 0), np.flatnonzero(is_leaf)
+        return ragged_arange(positions[roots], width[roots]), ragged_arange(positions[leaves], width[leaves])
     nonempty = np.diff(sentences) > 0
     lengths = np.diff(positions)
     first, last = sentences[:-1][nonempty], sentences[1:][nonempty] - 1

@@ -19,19 +19,24 @@ from corate.arrays import Int, offsets_of, owners, ragged_arange
 from corate.lattice.lattice import Lattice
 
 
-def edge_ends(sentences: Int, positions: Int) -> tuple[Int, Int, Int]:
-    """Left and right candidate of every edge in the order of edge blocks, and the blocks' offsets."""
+def edge_ends(sentences: Int, positions: Int, parents: Int | None = None) -> tuple[Int, Int, Int]:
+    """Left and right candidate of every edge in the order of edge blocks, and the blocks' offsets. On trees,
+    left is the parent."""
     width = np.diff(positions)
-    before = _back(width, sentences, 1)
+    before = _back(width, sentences, 1, parents)
     edges = offsets_of(before * width)
+    first = positions[:-1] - before if parents is None else positions[parents]
     # Each left candidate is followed by all right ones.
-    left = np.repeat(ragged_arange(positions[:-1] - before, before), np.repeat(width, before))
+    left = np.repeat(ragged_arange(first, before), np.repeat(width, before))
     right = ragged_arange(np.repeat(positions[:-1], before), np.repeat(width, before))
     return left, right, edges
 
 
-def _back(width: Int, sentences: Int, steps: int) -> Int:
+def _back(width: Int, sentences: Int, steps: int, parents: Int | None = None) -> Int:
     """The width of the position some steps before each; 0 where the sentence does not reach so far."""
+    if parents is not None:
+        above = parents if steps == 1 else np.where(parents >= 0, parents[parents], -1)
+        return np.where(above >= 0, width[above], 0)
     before = np.zeros(len(width), np.int64)
     before[steps:] = width[: max(0, len(width) - steps)]
     for k in range(steps):
@@ -42,18 +47,22 @@ def _back(width: Int, sentences: Int, steps: int) -> Int:
 
 def triple_offsets(x: Lattice) -> Int:
     width = np.diff(x.positions)
-    return offsets_of(_back(width, x.sentences, 2) * _back(width, x.sentences, 1) * width)
+    two, one = (_back(width, x.sentences, steps, x.left) for steps in (2, 1))
+    return offsets_of(two * one * width)
 
 
 def triple_ends(x: Lattice, triples: Int) -> tuple[Int, Int, Int]:
     """The three candidates of every triple, in the order of triple blocks."""
     width = np.diff(x.positions)
-    middle = _back(width, x.sentences, 1)
+    middle = _back(width, x.sentences, 1, x.left)
     place = owners(triples)
     within = np.arange(len(place)) - triples[place]
     q, rest = within % width[place], within // width[place]
     p, o = rest % np.maximum(middle[place], 1), rest // np.maximum(middle[place], 1)
     here = x.positions[place]
+    if x.left is not None:
+        parent = x.left[place]
+        return x.positions[x.left[parent]] + o, x.positions[parent] + p, here + q
     return x.positions[place - 2] + o, here - middle[place] + p, here + q
 
 

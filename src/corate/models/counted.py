@@ -61,6 +61,7 @@ class Countable(Model):
     ledger: bool
     _contexts: list[Context]  # what the trained model looks at
     _thing = "sentence"  # what is counted
+    _on_trees = False  # whether labels hang on trees
     _engine: Engine = staticmethod(count_chunks)  # who counts
 
     # What a model says of itself ---------------------------------------------------------------------
@@ -144,7 +145,7 @@ class Countable(Model):
             raise InputError("nothing would be left of the model: remove its file instead")
         ledger = None if self.ledger_ is None else self.ledger_ - Ledger.of(digests)
         if ledger is None:
-            _check_left(counts)
+            _check_left(counts, self._on_trees)
         self._replace_counts(counts, taken, -1)
         self.ledger_ = ledger
         return self
@@ -254,7 +255,7 @@ class Countable(Model):
         _check_names("the members", {n for n in state.arrays if not n.startswith(LEARNED)}, needed)
         tables = {n: Table(state.arrays[f"{m}.ids"], state.arrays[f"{m}.n"]) for n, m in members.items()}
         counts = Counts(state.texts, tables, header["n_sentences"])
-        check(counts, pruned)
+        check(counts, pruned, self._on_trees)
         check_counts(counts)
         self.pruned_ = pruned
         self.ledger_ = Ledger.from_array(state.arrays[LEDGER]) if self.ledger else None
@@ -334,10 +335,10 @@ def check_counts(counts: Counts) -> None:
         raise InputError(f"an event was counted more than {MOST_COUNTED:,} times: more than a model can hold")
 
 
-def _check_left(counts: Counts) -> None:
+def _check_left(counts: Counts, on_trees: bool) -> None:
     """Refuse what is left when parts of other sentences were taken away, which no ledger can tell."""
     try:
-        check(counts)
+        check(counts, 0, on_trees)
     except ValueError as error:
         raise InputError(NEVER_COUNTED) from error
 

@@ -6,7 +6,7 @@ A context that lies wholly beyond the sentence says nothing: the start and the e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -29,13 +29,22 @@ from corate.text.corpus import Corpus
 Buckets = npt.NDArray[np.int8]
 Values = npt.NDArray[np.float32]  # rates of contexts: there are many of them
 
+HeadsOf = Callable[[Corpus], Int]
 NOT_GIVEN = np.empty((0, 0)), np.empty(0, np.int64)
 
 
 class Rates:
     """Smoothed rates of labels with contexts, with each other, and with the ends of sentences."""
 
-    def __init__(self, counts: Counts, contexts: Sequence[Context], smoothing: Smoothing = SMOOTHING) -> None:
+    def __init__(
+        self,
+        counts: Counts,
+        contexts: Sequence[Context],
+        smoothing: Smoothing = SMOOTHING,
+        heads_of: HeadsOf | None = None,
+    ) -> None:
+        """`heads_of`: the parents of a corpus' tokens, where labels hang on trees."""
+        self.heads_of = heads_of
         self._set(counts, list(contexts), smoothing, Groups.of(counts, contexts))
 
     def _set(
@@ -57,16 +66,21 @@ class Rates:
     def contexts(self) -> list[Context]:
         return self.groups.contexts
 
+    def parents_of(self, corpus: Corpus) -> Int | None:
+        """The place of each token's parent, −1 for a root; None where labels follow one another."""
+        return None if self.heads_of is None else self.heads_of(corpus)
+
     def count(self, part: Corpus) -> Counts:
         """The counts of sentences that are among those counted, under the same ids."""
         known = self.counts.labels, Encoder(self.counts.vocabularies)
-        return Events(part, tuple(self.counts.tables), known).count()
+        return Events(part, tuple(self.counts.tables), known, self.parents_of(part)).count()
 
     def without(self, part: Counts) -> Rates:
         """Rates of the same counts without some, which are under the same ids."""
         if not native():
-            return Rates(self.counts.without(part), self.templates, self.smoothing)
+            return Rates(self.counts.without(part), self.templates, self.smoothing, self.heads_of)
         made = Rates.__new__(Rates)
+        made.heads_of = self.heads_of
         made._set(self.counts, self.templates, self.smoothing, self.groups, self._index, part)
         return made
 
@@ -83,13 +97,15 @@ class Rates:
         if index is None:
             return None
         made = Rates.__new__(Rates)
+        made.heads_of = self.heads_of
         made._set(counts, self.templates, self.smoothing, self.groups, index, None, n_changed)
         return made
 
     def __getstate__(self) -> dict[str, Any]:
         """For copies: what can be made anew is left out."""
         counts = self.counts if self._left_out is None else self.counts.without(self._left_out)
-        return {"counts": counts, "contexts": self.templates, "smoothing": self.smoothing}
+        kept = {"contexts": self.templates, "smoothing": self.smoothing, "heads_of": self.heads_of}
+        return {"counts": counts, **kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]

@@ -88,6 +88,63 @@ def test_the_parent_decides() -> None:
         assert TreeTagger(weights).fit(X, y).score(Z, gold) > 0.95
 
 
+CHAIN = ["word", "tail2", "col2", "word-1", "word+1", "word-1,word", "col2-1"]
+
+
+@pytest.mark.parametrize("weights", ["fixed", "fitted"])
+def test_on_chains_it_is_the_tagger(weights: str) -> None:
+    """Every token hangs on the one before it: the same counts, labels, and marginals to 1e-9."""
+    words, labels = corate.load_sample()
+    unseen, _ = corate.load_sample("test")
+
+    def columns(sentences: list[list[str]]) -> list[list[tuple[str, ...]]]:
+        return [[(w, w[-1:], str(k)) for k, w in enumerate(sentence)] for sentence in sentences]
+
+    tree = TreeTagger(weights, contexts=CHAIN).fit(columns(words), labels)
+    chain = corate.Tagger(weights, contexts=CHAIN)
+    chain.fit([[t[:2] for t in s] for s in columns(words)], labels)
+    for name in ("y", "^y", "y$", "y.y", "y.y.y"):
+        assert tree.counts_.tables[name] == chain.counts_.tables[name]
+    Z = columns(unseen)
+    flat = [[t[:2] for t in s] for s in Z]
+    assert tree.predict(Z) == chain.predict(flat)
+    pairs = zip(tree.predict_marginals(Z), chain.predict_marginals(flat), strict=True)
+    for one, other in ((a, b) for s, t in pairs for a, b in zip(s, t, strict=True)):
+        assert one == pytest.approx(other, abs=1e-9)
+    ranked = zip(tree.predict_nbest(Z[:20], 3), chain.predict_nbest(flat[:20], 3), strict=True)
+    for one_best, other_best in ranked:
+        assert [p for _, p in one_best] == pytest.approx([p for _, p in other_best], abs=1e-9)
+    gold = chain.predict(flat[:5])
+    assert tree.log_prob(Z[:5], gold) == pytest.approx(chain.log_prob(flat[:5], gold), abs=1e-9)
+
+
+def test_forced_labels_and_forbidden_pairs_on_trees() -> None:
+    X, y = treebank(100)
+    tagger = TreeTagger(weights="fixed").fit(X, y)
+    free = tagger.predict(X[:30])
+    forced = tagger.predict(X[:30], corate.Constraints(forced=[{0: "NN"}] * 30))
+    assert all(labels[0] == "NN" for labels in forced)
+
+    def pairs(sentence: Any, labels: list[str]) -> set[tuple[str, str]]:
+        both = zip(sentence, labels, strict=True)
+        return {(labels[int(h) - 1], label) for (_, _, h), label in both if h != "0"}
+
+    banned = sorted(set().union(*map(pairs, X[:30], free)))[:3]
+    other = tagger.predict(X[:30], corate.Constraints(forbidden=banned))
+    assert not set().union(*map(pairs, X[:30], other)) & {*banned}
+
+
+def test_explanations_name_the_parent() -> None:
+    X, y = treebank(80)
+    sentence = next(each for each in X if len(each) > 4)
+    told = TreeTagger().fit(X, y).explain(sentence)
+    for token, (_, _, head) in zip(told, sentence, strict=True):
+        above = [r.text for r in token.reasons if r.text.startswith(f"{token.label} under ")]
+        assert bool(above) == (head != "0")
+        if head != "0":
+            assert above[0].startswith(f"{token.label} under {told[int(head) - 1].label}") or len(above) > 1
+
+
 def test_what_counted_models_can(tmp_path: Path) -> None:
     X, y = treebank(60)
 

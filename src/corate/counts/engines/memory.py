@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
 import numpy as np
 
+from corate.arrays import Int
 from corate.contexts.template import Context
 from corate.contexts.values import seen_columns
 from corate.counts.counts import Counts, add_up
@@ -17,14 +18,17 @@ from corate.text.corpus import Corpus
 
 
 def count_chunks(
-    chunks: Iterable[Corpus], tables: Sequence[str], noted: Sequence[Context] | None = None
+    chunks: Iterable[Corpus],
+    tables: Sequence[str],
+    noted: Sequence[Context] | None = None,
+    heads_of: Callable[[Corpus], Int] | None = None,
 ) -> Counted:
-    """Counts and digests of all chunks together."""
+    """Counts and digests of all chunks together; `heads_of`: parents of tokens, of labels on trees."""
     digests = [NO_DIGESTS]
 
     def each() -> Iterator[Counts]:
         for chunk in chunks:
-            yield count(chunk, tables)
+            yield count(chunk, tables, None if heads_of is None else heads_of(chunk))
             if noted is not None:
                 digests.append(digests_of(chunk, seen_columns(chunk, noted)))
 

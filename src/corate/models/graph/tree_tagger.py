@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from corate.contexts.template import Context, parse_all
 from corate.counts.counts import Counts
+from corate.counts.engines.memory import count_chunks
 from corate.errors import InputError
 from corate.models.counted import Arrays, Learned, WordEntry
-from corate.models.graph.trees import with_tree
+from corate.models.graph.trees import tree_of, with_tree
+from corate.models.tagger.settings import SETTINGS
 from corate.models.tagger.tagger import Tagger
+from corate.rates.rates import Rates
 from corate.text.corpus import Corpus
 
 # Chosen on the development parts of two treebanks (English ParTUT, Hungarian Szeged).
@@ -30,8 +34,9 @@ class TreeTagger(Tagger):
 
     Tokens are tuples: the word, perhaps further columns, and last the number of the token's parent in the
     sentence, from 1; 0 for a root. Contexts may look at the parent (`word^`, `col2^`, `tail3^`), at the
-    children (`col2*`), and at where the parent is (`side`); joined by commas they count as one. Labels of
-    neighbouring tokens, and all else, are as in the Tagger.
+    children (`col2*`), and at where the parent is (`side`); joined by commas they count as one. Label pairs
+    are those of parent and child, triples those of grandparent, parent and child, and decoding is exact on
+    the trees. All else is as in the Tagger; on a chain, each token hanging on the one before it, it is one.
 
     Examples
     --------
@@ -43,6 +48,16 @@ class TreeTagger(Tagger):
     """
 
     n_columns_: int  # of tokens, without heads
+    _on_trees = True
+    _engine = staticmethod(partial(count_chunks, heads_of=tree_of))
+
+    def _rates_of(self, counts: Counts, contexts: Sequence[Context]) -> Rates:
+        return Rates(counts, contexts, SETTINGS.smoothing, tree_of)
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self.contexts is not None and any(context.pair for context in parse_all(self.contexts)):
+            raise InputError("contexts of label pairs are for chains: leave those out that begin with pair:")
 
     def _training_corpus(self, X: Any, y: Any) -> Corpus:
         corpus = super()._training_corpus(X, y)

@@ -56,6 +56,12 @@ def _error(corpus: Corpus, token: int, message: str) -> InputError:
     )
 
 
+def tree_of(corpus: Corpus) -> Int:
+    """The parents of a corpus that has the columns of its trees."""
+    n = (len(corpus.columns) - 2) // 3
+    return heads_of(Corpus(corpus.columns[: n + 1], None, corpus.offsets))
+
+
 def with_tree(corpus: Corpus) -> Corpus:
     """The corpus with the columns of parents, of children, and of where the parent is."""
     if len(corpus.columns) < 2:

@@ -101,11 +101,12 @@ class Evidence:
     sources: Int  # the row of `kinds` of each candidate
     tokens: Rows  # candidates of each token, and the contexts that look around
     of_labels: LabelRates
+    left: Int | None = None  # parents of tokens on trees
 
     @cached_property
     def _ends(self) -> tuple[Int, Int]:
-        """Candidates at the start and at the end of sentences."""
-        return end_candidates(self.sentences, self.tokens.positions)
+        """Candidates at the start and at the end of sentences; on trees, at roots and leaves."""
+        return end_candidates(self.sentences, self.tokens.positions, self.left)
 
     def scores(self, weights: Weights) -> Float:
         """score(y at i) of every candidate."""
@@ -122,7 +123,8 @@ class Evidence:
         positions = self.tokens.positions
         no_edges = np.zeros(len(positions), np.int64), np.empty(0)
         pair = pair_scores(weights, self.of_labels) if pair is None else pair
-        return Lattice(self.sentences, positions, self.tokens.labels, self.scores(weights), pair, *no_edges)
+        scores, labels = self.scores(weights), self.tokens.labels
+        return Lattice(self.sentences, positions, labels, scores, pair, *no_edges, left=self.left)
 
     def keep(self, kept: Mask) -> Evidence:
         """What it shows of these candidates."""
@@ -162,8 +164,9 @@ class Evidence:
         buckets = np.append(self.kinds.buckets[self.kind_of[position]], self.tokens.buckets[position])
         exponents = weights.contexts[buckets, np.arange(len(buckets))] + weights.contexts_by_label[label]
         own = weights.prior * self.of_labels.log_prior[label] + weights.bias[label]
-        own += weights.start * self.of_labels.start[label] * (position in self.sentences[:-1])
-        own += weights.end * self.of_labels.end[label] * (position + 1 in self.sentences[1:])
+        first, last = self._ends
+        own += weights.start * self.of_labels.start[label] * (c in first)
+        own += weights.end * self.of_labels.end[label] * (c in last)
         return Terms(float(own), exponents * log_rates, log_rates)
 
 
@@ -197,7 +200,8 @@ class PairEvidence:
     @cached_property
     def pair(self) -> Float:
         """log CR(y; y′) of each edge."""
-        left, right, _ = edge_ends(self.lattice.sentences, self.lattice.positions)
+        x = self.lattice
+        left, right, _ = edge_ends(x.sentences, x.positions, x.left)
         return self.of_labels.pair[self.lattice.labels[left], self.lattice.labels[right]]
 
     def edge_scores(self, weights: Weights, constrained: Float | None = None) -> Float:
@@ -230,6 +234,6 @@ class PairEvidence:
 def _triple_rates(of_labels: LabelRates, x: Lattice, n_threads: int) -> Float:
     """log CR(y; y″ | y′) of every triple of candidates."""
     assert x.triples is not None
-    if native():
+    if native() and x.left is None:
         return of_labels.triple.native(x.native, n_threads)
     return of_labels.triple.rates(*(x.labels[end] for end in triple_ends(x, x.triples)))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from corate.arrays import Int
+from corate.arrays import Int, owners
 from corate.contexts.template import Atom, Context
 from corate.contexts.values import column_of
 from corate.contexts.views import view
@@ -60,20 +60,21 @@ class _Reasons:
         self.names = [classes[y] for y in self.labels]
         x = pairs.lattice
         assert x.triples is not None
-        edges, triples = edge_ends(x.sentences, x.positions)[:2], triple_ends(x, x.triples)
+        edges, triples = edge_ends(x.sentences, x.positions, x.left)[:2], triple_ends(x, x.triples)
+        owner = owners(x.positions)
         self.edges, self.triples = (
-            np.flatnonzero(np.all([np.isin(end, chosen) for end in ends], axis=0))
-            for ends in (edges, triples)
-        )
+            {int(owner[ends[-1][k]]): int(k) for k in _chosen(ends, chosen)} for ends in (edges, triples)
+        )  # of the tokens that have one
+        self.left = x.left
         self.shown: Evidence = evidence_of(self.rates, corpus, settings=maker.settings)
         groups = (self.rates.groups.alone, self.rates.groups.around)
         self.queries = np.vstack([self.rates.tokens.queries(group, corpus) for group in groups])
 
     def at(self, i: int) -> list[Reason]:
         reasons = self._of_contexts(i)
-        if i > 0:
+        if i in self.edges:
             reasons += self._of_pair(i)
-        if i > 1:
+        if i in self.triples:
             reasons.append(self._of_triple(i))
         return reasons
 
@@ -92,8 +93,8 @@ class _Reasons:
         return reasons
 
     def _of_pair(self, i: int) -> list[Reason]:
-        (score, rate), *others = self.pairs.edge_terms(self.weights, int(self.edges[i - 1]))
-        text = f"{self.names[i]} after {self.names[i - 1]}"
+        (score, rate), *others = self.pairs.edge_terms(self.weights, self.edges[i])
+        text = f"{self.names[i]} {self.after} {self.names[self._before(i)]}"
         reasons = [Reason(f"{text}: {_rate_in_words(rate)}", score)]
         return reasons + [
             Reason(f"{text} at {_describe(context, self.corpus, i)}, {_rate_in_words(rate)}", score)
@@ -101,12 +102,26 @@ class _Reasons:
             if rate
         ]
 
+    @property
+    def after(self) -> str:
+        return "after" if self.left is None else "under"
+
+    def _before(self, i: int) -> int:
+        """The token before, or the parent."""
+        return i - 1 if self.left is None else int(self.left[i])
+
     def _of_triple(self, i: int) -> Reason:
-        triple = int(self.triples[i - 2])
+        triple = self.triples[i]
         rate, score = self.pairs.triple[triple], self.pairs.triple_scores(self.weights)[triple]
-        before = " ".join(self.names[i - 2 : i])
-        text = f"{self.names[i]} after {before}: {_rate_in_words(rate)} after the latter"
+        parent = self._before(i)
+        before = f"{self.names[self._before(parent)]} {self.names[parent]}"
+        text = f"{self.names[i]} {self.after} {before}: {_rate_in_words(rate)} {self.after} the latter"
         return Reason(text, float(score))
+
+
+def _chosen(ends: Sequence[Int], chosen: Int) -> Int:
+    """The edges, or triples, all of whose ends are chosen."""
+    return np.flatnonzero(np.all([np.isin(end, chosen) for end in ends], axis=0))
 
 
 def _support(rates: Rates, j: int, query: int, label: int) -> str | None:

@@ -99,7 +99,7 @@ def _held_out(sample: Corpus, rates: Rates, start: Weights, n_threads: int, sett
     pairs = PairEvidence.of(rates, sample, narrow, n_threads)
     x, right = pairs.lattice, is_gold[kept]
     assert x.triples is not None
-    left_end, right_end, _ = edge_ends(x.sentences, x.positions)
+    left_end, right_end, _ = edge_ends(x.sentences, x.positions, x.left)
     triple = np.all([right[end] for end in triple_ends(x, x.triples)], axis=0)
     edge = right[left_end] & right[right_end]
     return HeldOut(shown.keep(kept), pairs, *map(np.flatnonzero, (right, edge, triple)))

@@ -71,7 +71,7 @@ def _look_around(
         rates.groups.around, corpus, positions, labels, (given, sources), not everything, n_threads
     )
     tokens = Rows(positions, labels, *around)
-    return Evidence(corpus.offsets, kinds, kind_of, sources, tokens, rates.labels)
+    return Evidence(corpus.offsets, kinds, kind_of, sources, tokens, rates.labels, rates.parents_of(corpus))
 
 
 def narrowed(

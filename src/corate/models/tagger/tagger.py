@@ -91,7 +91,7 @@ class Tagger(CountedModel):
         if not counts.n_tokens:
             raise InputError("no labelled token to learn from")
         check_counts(counts)
-        rates = Rates(counts, contexts, SETTINGS.smoothing)
+        rates = self._rates_of(counts, contexts)
         if self.weights == "fitted":
             found = fitting.fit(corpus, rates, self._n_threads(), progress)
         else:
@@ -105,6 +105,9 @@ class Tagger(CountedModel):
 
     def _default_contexts(self, corpus: Corpus) -> list[Context]:
         return default_contexts(corpus)
+
+    def _rates_of(self, counts: Counts, contexts: Sequence[Context]) -> Rates:
+        return Rates(counts, contexts, SETTINGS.smoothing)
 
     def fit_chunks(self, chunks: Iterable[Corpus], progress: fitting.Progress | None = None) -> Tagger:
         """Like `fit`, for sentences that arrive piece by piece."""
@@ -125,7 +128,7 @@ class Tagger(CountedModel):
             raise InputError("some of the sentences were never learned: weights are fitted on what was")
         part = self._engine([corpus], tuple(self.counts_.tables)).counts
         self.counts_.without(part)  # which raises an error if they are not part of it
-        self._rates = rates = Rates(self.counts_, self._contexts, SETTINGS.smoothing)
+        self._rates = rates = self._rates_of(self.counts_, self._contexts)
         self.weights_ = fitting.fit(corpus, rates, self._n_threads(), progress)
         return self
 
@@ -166,7 +169,7 @@ class Tagger(CountedModel):
             raise ValueError("a context is there twice, or under another name")
         if len({context.is_feature for context in contexts}) > 1:
             raise ValueError("some contexts look at words and some at features")
-        rates = Rates(counts, contexts, SETTINGS.smoothing)
+        rates = self._rates_of(counts, contexts)
         self._set_model(rates, contexts, Weights.from_vector(vector, rates))
 
     @staticmethod
@@ -186,7 +189,7 @@ class Tagger(CountedModel):
         self._check_fitted()
         counts, rates = self.counts_, self._rates
         if rates is None or rates.counts is not counts:
-            rates = self._rates = Rates(counts, self._contexts, SETTINGS.smoothing)
+            rates = self._rates = self._rates_of(counts, self._contexts)
         return rates
 
     def _lattice_maker(self) -> LatticeMaker:
