@@ -50,7 +50,7 @@ ENOUGH = 60  # seconds of tests, as they were when noted
 ENDLESS = 2 * ENOUGH  # seconds of the processor: a mutant that never ends is caught
 TIMEOUT = 1200  # seconds, of one that waits for ever
 FEW = 25  # tests that run before the others are even imported: they catch most
-ROOMS = [f"tests/{room}" for room in ("contexts", "counts", "rates", "lattice", "models", "storage")]
+ROOMS = [f"tests/{room}" for room in ("contexts", "counts", "rates", "lattice", "models", "storage", "cli")]
 
 # But for plugins of pytest, which it must import itself.
 FROM_ELSEWHERE = [

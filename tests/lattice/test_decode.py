@@ -69,6 +69,7 @@ def test_nbest_are_the_first_of_all(kernel: str, x: Lattice, n: int) -> None:
         paths = map(tuple, chosen.tolist())
         found = [pair for pair in zip(best.scores[:, s], paths, strict=True) if pair[0] > -math.inf]
         assert found == sequences(x, s)[:n]
+        assert (best.candidates[len(found) :, x.span(s)] == -1).all(), "no sequence, no candidate"
 
 
 def test_lattices_are_alive() -> None:

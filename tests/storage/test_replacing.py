@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from corate import EmpiricalCRF
+from corate.storage.modelfile import VERSION, Contents, to_bytes
 
 
 def test_a_file_is_on_disk_before_it_replaces_another(
@@ -35,6 +38,37 @@ def test_a_file_is_on_disk_before_it_replaces_another(
     size = path.stat().st_size
     assert [what for what, _ in done] == ["file", "rename", "folder"]
     assert done[0][1] == done[1][1] == size, "nothing is written after it was synced"
+
+
+def test_only_what_killed_writers_have_left_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "a.model"
+    model = EmpiricalCRF().fit([["a"]], [["X"]])
+    stray, link, pipe, near, other = (
+        tmp_path / name
+        for name in (
+            ".a.model.abcdefgh.tmp",
+            ".a.model.link____.tmp",
+            ".a.model.pipe____.tmp",
+            ".a.model.abcdefghi.tmp",
+            ".b.model.abcdefgh.tmp",
+        )
+    )
+    for file in (stray, near, other):
+        file.write_bytes(b"left")
+    link.symlink_to(near)
+    os.mkfifo(pipe)
+    model.save(path)
+    assert not stray.exists()
+    assert link.is_symlink(), "no writer makes a link"
+    assert near.read_bytes() == other.read_bytes() == b"left"
+
+
+def test_bytes_of_a_file_are_those_of_its_format() -> None:
+    """Whoever changes how a file is written raises VERSION; then the digest is another one."""
+    contents = Contents({"a": [1, None]}, {"y": ["X", "é"]}, {"n": np.arange(3), "w": np.ones((2, 1))})
+    assert VERSION == 3
+    digest = hashlib.sha256(to_bytes(contents)).hexdigest()
+    assert digest == "01bb46a94c2721645e726bd57f73782c175ef7e39940036030a623222baaa0cf"
 
 
 def test_a_new_file_is_for_those_whom_the_umask_allows(tmp_path: Path) -> None:
