@@ -58,7 +58,7 @@ def test_test_time_problem() -> None:
 tokens = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("XYZ")), min_size=1, max_size=5)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(tokens, min_size=1, max_size=8), st.lists(st.sampled_from("abc"), min_size=1, max_size=5))
 def test_label_pairs_make_it_a_bigram_hmm(data: list[list[tuple[str, str]]], words: list[str]) -> None:
     """P̃(x|y) ∝ P̃(y|x)/P̃(y): on known words the best sequence is that of an unsmoothed HMM."""
