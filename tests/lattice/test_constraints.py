@@ -89,6 +89,19 @@ def test_the_best_that_is_allowed(case: tuple[Lattice, Constraints, tuple[str, .
         assert len(sequences(limited, s)) == len(some)
 
 
+def test_labels_of_another_scheme() -> None:
+    crf = EmpiricalCRF().fit([["a", "b", "c"]], [["B-X", "I-X", "O"]])
+    with pytest.raises(InputError, match="the model has B-X and none of E-X, S-X: its labels are not of"):
+        crf.predict([["a"]], Constraints(scheme="IOBES"))
+    odd = EmpiricalCRF().fit([["a", "b"]], [["B-X", "N"]])
+    with pytest.raises(InputError, match="the model's label 'N' is not of the scheme IOB2"):
+        odd.predict([["a"]], Constraints(scheme="IOB2"))
+    with pytest.raises(InputError, match="forced is a list with"):
+        Constraints(forced={0: "B-X"})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="forbidden is a list of pairs"):
+        Constraints(forbidden=[("O", "O", "O")])  # type: ignore[list-item]
+
+
 def test_a_span_is_closed_at_the_end_of_its_sentence() -> None:
     crf = EmpiricalCRF().fit([["a", "b"], ["c"], ["d"]], [["B-X", "L-X"], ["U-X"], ["O"]])
     assert crf.predict([["d", "a"]]) == [["O", "B-X"]]

@@ -235,6 +235,7 @@ def test_mu_oov_is_chosen_on_held_out_data() -> None:
     assert found(None, "N") == (min(wins), ["D", "N"])
     assert found(None, "M") == (1.0, ["D", "M"])
     assert EmpiricalCRF(mu_oov=None).fit(words, labels).get_params()["mu_oov"] is None
+    assert EmpiricalCRF(mu_oov=None).fit([["a"]], [["N"]]).mu_oov_ == 1.0, "nothing is left to choose it on"
 
 
 def test_parameters_set_after_training_wait_for_the_next(tmp_path: Path) -> None:

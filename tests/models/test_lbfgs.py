@@ -52,42 +52,51 @@ def test_a_search_ends_at_the_optimum() -> None:
 
 
 def test_a_step_into_the_infinite_is_taken_back() -> None:
-    def wall(w: Float) -> tuple[float, Float]:
-        if (w >= 1).any():
-            return np.inf, np.full(len(w), np.nan)
-        return float(-np.log1p(-w).sum() - 1.9 * w.sum()), 1 / (1 - w) - 1.9
+    beyond: list[float] = []
 
-    last = [*descend(wall, Point(np.zeros(2), *wall(np.zeros(2))))][-1]
-    np.testing.assert_allclose(last.weights, 1 - 1 / 1.9)
+    def wall(w: Float) -> tuple[float, Float]:
+        if (w >= 0.4).any():
+            beyond.append(float(w[0]))
+            return np.inf, np.full(len(w), np.nan)
+        return float(-np.log(0.4 - w).sum() - 4 * w.sum()), 1 / (0.4 - w) - 4
+
+    last = [*descend(wall, Point(np.zeros(1), *wall(np.zeros(1))))][-1]
+    np.testing.assert_allclose(last.weights, 0.4 - 1 / 4)
+    assert beyond[:2] == [1.0, 0.5], "each time half of the way back"
 
 
 def wavy(seed: int) -> Objective:
-    """Waves on a bowl that is steep or flat, near or far: line searches stretch, bracket, halve and tilt."""
+    """Waves in a bowl or a trough, near or far: line searches stretch, bracket, halve and tilt."""
     rng = np.random.default_rng(seed)
     height, length, shift = rng.normal(size=(3, 2))
-    length *= 10 ** rng.uniform(-1, 1)
+    length *= 10 ** rng.uniform(-1, 1.5)
     far, steep = 10 ** rng.uniform(-1, 3), 10 ** rng.uniform(-4, 1)
+    height *= 10 ** rng.uniform(-1, 1.5)
+    power, width = rng.choice([2, 2, 4, 8, 16]), 10 ** rng.uniform(0, 2)
 
     def slope(w: Float) -> Float:
-        return np.asarray(steep * (w - far) + height * length * np.cos(length * w + shift))
+        wall = power * np.abs(w) ** (power - 1) * np.sign(w) / width**power
+        return np.asarray(steep * (w - far) + height * length * np.cos(length * w + shift) + wall)
 
     scale = 5 / np.linalg.norm(slope(np.zeros(2)))
 
     def objective(w: Float) -> tuple[float, Float]:
-        value = (steep * (w - far) ** 2 / 2 + height * np.sin(length * w + shift)).sum()
-        return float(scale * value), scale * slope(w)
+        bowl = steep * (w - far) ** 2 / 2 + (np.abs(w) / width) ** power
+        return float(scale * (bowl + height * np.sin(length * w + shift)).sum()), scale * slope(w)
 
     return objective
 
 
 def test_trials_of_line_searches_are_those_of_scipy() -> None:
+    """The last two seeds were looked for: there an interval is halved, and a slope rises again."""
     n_trials = []
-    for seed in range(400):
+    for seed in (*range(300), 559, 1115):
         objective, start = wavy(seed), np.zeros(2)
         visited: list[list[Float]] = [[], []]
 
         def noted(w: Float, who: int, objective: Objective = objective, visited: Any = visited) -> Any:
-            visited[who].append(w.copy())
+            if not visited[who] or (w != visited[who][-1]).any():  # SciPy asks for no point twice
+                visited[who].append(w.copy())
             return objective(w)
 
         options = {"maxcor": 6, "ftol": 0.0, "gtol": 0.0, "maxiter": 1}
@@ -96,7 +105,7 @@ def test_trials_of_line_searches_are_those_of_scipy() -> None:
         next(search), next(search, None)
         np.testing.assert_allclose(visited[1], visited[0], rtol=1e-6, atol=1e-9, err_msg=f"seed {seed}")
         n_trials.append(len(visited[0]))
-    assert max(n_trials) > 6, n_trials
+    assert max(n_trials) > 6
 
 
 def test_a_search_ends_where_ten_steps_have_gained_too_little() -> None:

@@ -219,6 +219,8 @@ def test_reasons_in_words() -> None:
     words, labels = [["the", "bank"], ["we", "bank"]] * 3, [["D", "N"], ["P", "V"]] * 3
     tagger = Tagger("fixed", ["word", "word-1"]).fit([*words, ["bank", "the"]], [*labels, ["N", "D"]])
     texts = [reason.text for each in tagger.explain(["we", "the"]) for reason in each.reasons]
+    slow = by("numpy", tagger.explain, ["we", "the"])
+    assert [reason.text for each in slow for reason in each.reasons] == texts
     assert any(text.startswith("word-1='we' was D 0 of 3 times") for text in texts), texts
 
 
