@@ -48,7 +48,7 @@ OPTIONS = [
 ]
 ENOUGH = 30  # seconds of tests, as they were when noted
 ENDLESS = 4 * ENOUGH  # seconds of the processor: a mutant that never ends is caught
-TIMEOUT = 1200  # seconds, of one that waits for ever
+TIMEOUT = 600  # seconds, of one that waits for ever
 FEW = 25  # tests that run before the others are even imported: they catch most
 ROOMS = [f"tests/{room}" for room in ("contexts", "counts", "rates", "lattice", "models", "storage", "cli")]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from corate import EmpiricalCRF
-from corate.storage.modelfile import VERSION, Contents, to_bytes
+from corate.storage.modelfile import VERSION, Contents, is_model, to_bytes
 
 
 def test_a_file_is_on_disk_before_it_replaces_another(
@@ -43,12 +43,11 @@ def test_a_file_is_on_disk_before_it_replaces_another(
 def test_only_what_killed_writers_have_left_is_removed(tmp_path: Path) -> None:
     path = tmp_path / "a.model"
     model = EmpiricalCRF().fit([["a"]], [["X"]])
-    stray, link, pipe, near, other = (
+    stray, link, near, other = (
         tmp_path / name
         for name in (
             ".a.model.abcdefgh.tmp",
             ".a.model.link____.tmp",
-            ".a.model.pipe____.tmp",
             ".a.model.abcdefghi.tmp",
             ".b.model.abcdefgh.tmp",
         )
@@ -56,7 +55,6 @@ def test_only_what_killed_writers_have_left_is_removed(tmp_path: Path) -> None:
     for file in (stray, near, other):
         file.write_bytes(b"left")
     link.symlink_to(near)
-    os.mkfifo(pipe)
     model.save(path)
     assert not stray.exists()
     assert link.is_symlink(), "no writer makes a link"
@@ -84,3 +82,20 @@ def test_a_new_file_is_for_those_whom_the_umask_allows(tmp_path: Path) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == 0o604
     finally:
         os.umask(before)
+
+
+def test_what_looks_like_a_model(tmp_path: Path) -> None:
+    """A sound one or not, of whatever version; no other archive, and no text that speaks of models."""
+    EmpiricalCRF().fit([["a"]], [["X"]]).save(tmp_path / "model")
+    whole = (tmp_path / "model").read_bytes()
+    beginnings = {
+        whole: True,
+        whole[:200]: True,
+        b"": False,
+        b"x" + whole: False,
+        whole.replace(b"manifest.json", b"manifest.yaml"): False,
+        whole.replace(b"corate model", b"carote model"): False,
+    }
+    for content, looks_so in beginnings.items():
+        (tmp_path / "file").write_bytes(content)
+        assert is_model(tmp_path / "file") == looks_so, content[:80]
