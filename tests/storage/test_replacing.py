@@ -66,7 +66,7 @@ def test_bytes_of_a_file_are_those_of_its_format() -> None:
     contents = Contents({"a": [1, None]}, {"y": ["X", "é"]}, {"n": np.arange(3), "w": np.ones((2, 1))})
     assert VERSION == 3
     digest = hashlib.sha256(to_bytes(contents)).hexdigest()
-    assert digest == "01bb46a94c2721645e726bd57f73782c175ef7e39940036030a623222baaa0cf"
+    assert digest == "cd05ae18f11022407e2f0334d21c5e626c557c6179331c2a0c1cf8e428e7b810"
 
 
 def test_a_new_file_is_for_those_whom_the_umask_allows(tmp_path: Path) -> None:
