@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import corate
 from brute_force import sequences
 from corate import HMM, EmpiricalCRF
+from corate.lattice import decode
 from corate.models.hmm import RARE, deleted_interpolation
 
 X, Y = corate.load_sample("train", "entity")
@@ -176,3 +177,24 @@ def test_a_label_after_which_nothing_is_known() -> None:
     factors = hmm.factors()
     leaving = [*np.exp(factors.transitions[1]), math.exp(factors.stop[1])]
     assert leaving == pytest.approx([3 / 5, 1 / 5, 1 / 5])  # ^P ^P PP, PQ, P$
+
+
+def test_explanations_are_probabilities() -> None:
+    """Their scores add up to that of the sequence; entries of a word say how often it had each label."""
+    for ends in (True, False):
+        hmm = HMM(ends=ends).fit(X, Y)
+        for words in [*X[:20], ["unheard"]]:
+            explained = hmm.explain(words)
+            total = sum(reason.score for each in explained for reason in each.reasons)
+            lattice = hmm._lattice(hmm._corpus([words]))
+            assert total == pytest.approx(decode.viterbi(lattice).scores[0])
+            labels = [each.label for each in explained]
+            assert labels == hmm.predict([words])[0]
+            for (a, b), each in zip(pairwise(labels), explained[1:], strict=True):
+                assert f"{b} after {a}" in [reason.text for reason in each.reasons]
+    hmm = HMM("lidstone").fit(*TINY)
+    (first, second), (odd, _) = hmm.word_entries("a"), hmm.word_entries("new")
+    assert (first.label, first.times, second.label, second.times, odd.times) == ("P", 2, "Q", 0, None)
+    p = np.array([2.1 / 2.3, 0.1 / 2.3]) / 2
+    assert [first.probability, second.probability] == pytest.approx(p / p.sum())
+    assert first.rate == pytest.approx(2 * first.probability)
