@@ -36,6 +36,7 @@ import coverage
 from tools.mutants import ROOT, Mutant, all_mutants, statement
 
 COPY = ROOT / "build" / "mutants"
+CMAKE = str(Path(sys.executable).parent / "cmake")
 NOTES = ROOT / "build" / "mutants-notes.json"
 OPTIONS = [
     "-xq",
@@ -212,7 +213,7 @@ def caught_by(tests: list[str]) -> str | None:
 
 def build() -> bool:
     """Compile the copy's kernels; whether it went well."""
-    done = subprocess.run(["cmake", "--build", str(COPY / "kernels")], capture_output=True)
+    done = subprocess.run([CMAKE, "--build", str(COPY / "kernels")], capture_output=True)
     for made in (COPY / "kernels").glob("_kernels*.so"):
         shutil.copy(made, COPY / "src" / "corate" / "_native")
     return done.returncode == 0
@@ -228,7 +229,7 @@ def configure() -> None:
         "Python_EXECUTABLE": sys.executable,
     }
     named = [f"-D{name}={value}" for name, value in settings.items()]
-    subprocess.run(["cmake", *folders, *named], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([CMAKE, *folders, *named], check=True, stdout=subprocess.DEVNULL)
 
 
 def main() -> None:
