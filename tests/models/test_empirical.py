@@ -238,6 +238,16 @@ def test_mu_oov_is_chosen_on_held_out_data() -> None:
     assert EmpiricalCRF(mu_oov=None).fit([["a"]], [["N"]]).mu_oov_ == 1.0, "nothing is left to choose it on"
 
 
+def test_mu_oov_is_chosen_on_a_tenth_that_is_not_counted_then() -> None:
+    """As above with (13/15) / (4/7) = 1.517: `Bees` is unknown to who chooses, and known afterwards."""
+    words = [["Aas"], ["Bas"], ["Cas"], ["Das"], ["Eas"], *[["the", "x"]] * 4, *[["the", "y"]] * 13]
+    labels = [["N"], ["N"], ["N"], ["M"], ["M"], *[["D", "N"]] * 4, *[["D", "M"]] * 13]
+    last = [["the", "Bees"]] * 2, [["D", "N"]] * 2
+    crf = EmpiricalCRF("signature", mu_oov=None).fit(words + last[0], labels + last[1])
+    assert crf.mu_oov_ == min(mu for mu in MU_GRID if 1.5**mu > (13 / 15) / (4 / 7)) > 1.0
+    assert "Bees" in crf.counts_.words
+
+
 def test_parameters_set_after_training_wait_for_the_next(tmp_path: Path) -> None:
     crf = EmpiricalCRF("mean").fit(X, Y)
     before = crf.predict_marginals([["Walked"]])
