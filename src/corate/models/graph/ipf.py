@@ -15,7 +15,7 @@ import numpy as np
 
 from corate.arrays import Float
 from corate.counts.counts import Counts
-from corate.errors import ConvergenceWarning
+from corate.errors import ConvergenceWarning, InputError
 from corate.models.graph.conditionals import (
     Conditional,
     alone,
@@ -28,8 +28,9 @@ from corate.models.graph.conditionals import (
 from corate.models.graph.junction import Junction
 from corate.models.graph.plan import Clique, Plan
 
-SWEEPS = 1000
+SWEEPS = 300
 TOLERANCE = 1e-11
+TINY = 1e-100  # a margin that is as good as none
 
 
 def fitted(counts: Counts, plan: Plan, alpha: float) -> dict[str, Conditional]:
@@ -50,11 +51,12 @@ def fitted(counts: Counts, plan: Plan, alpha: float) -> dict[str, Conditional]:
         for clique, target in targets.items():
             home = homes[clique]
             axes = (*plan.parents[home], home)
-            belief = Junction(plan.parents, [*factors.values()]).beliefs()[place[home]]
+            belief = _beliefs(plan, factors)[place[home]]
             found = _onto(belief, axes, clique)
             far = max(far, float(np.abs(found - target).max()))
-            ratio = np.divide(target, found, out=np.zeros_like(target), where=found > 0)
-            factors[home] = factors[home] * _spread(ratio, clique, axes)
+            ratio = np.divide(target, found, out=np.zeros_like(target), where=found > TINY)
+            made = factors[home] * _spread(ratio, clique, axes)
+            factors[home] = made / made.max() if made.max() > 0 else made
         if far < TOLERANCE:
             break
     else:
@@ -64,11 +66,20 @@ def fitted(counts: Counts, plan: Plan, alpha: float) -> dict[str, Conditional]:
             ConvergenceWarning,
             stacklevel=2,
         )
-    beliefs = Junction(plan.parents, [*factors.values()]).beliefs()
+    beliefs = _beliefs(plan, factors)
     return {
         name: conditional(beliefs[place[name]], plan.parents[name], single[name], 0.0)
         for name in plan.parents
     }
+
+
+def _beliefs(plan: Plan, factors: Mapping[str, Float]) -> list[Float]:
+    """The joint of each variable with its parents; InputError where tables do not fit one another."""
+    with np.errstate(all="ignore"):
+        found = Junction(plan.parents, [*factors.values()]).beliefs()
+    if not all(belief.any() and np.isfinite(belief).all() for belief in found):
+        raise InputError("the counted tables contradict one another: loops='triangulate' takes them")
+    return found
 
 
 def _target(

@@ -102,7 +102,7 @@ class Junction:
         up = self._up(nothing, False)
         cliques: list[Float] = [np.empty(0)] * len(self.names)
         self._down(up, cliques)
-        return [clique[0] / clique[0].sum() for clique in cliques]
+        return [clique[0] / (clique[0].sum() or 1.0) for clique in cliques]
 
     def _evidence(self, states: States, v: int, known: bool) -> Float:
         given = np.zeros((len(states), self.sizes[v]))

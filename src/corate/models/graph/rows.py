@@ -26,7 +26,7 @@ ROW = "row"  # the label of every row
 MOST_VALUES = 10_000  # distinct ones of a column
 MOST_NUMBERS, MOST_FRACTIONS = 32, 12  # distinct ones of a column that may still be codes of categories
 MOST_COLUMNS = 4096
-CHUNK = 1 << 14  # rows that are counted at a time
+CHUNK = 1 << 13  # rows that are counted at a time
 
 Cells = Mapping[str, Sequence[Any]]
 
