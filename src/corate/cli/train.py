@@ -16,9 +16,9 @@ from corate.cli.common import check_target, console, megabytes, plural, quiet_op
 from corate.cli.text_options import TextOptions, text_options
 from corate.cli.train_options import FITTED, make, model_options
 from corate.errors import ConvergenceWarning
-from corate.models.registry import KINDS
+from corate.models.registry import KINDS, class_of
 
-WITH_PROGRESS = ("tagger", "tree", *FITTED)
+WITH_PROGRESS = ("tagger", *FITTED)
 Advance = Callable[[int], Any]
 
 
@@ -31,15 +31,14 @@ Advance = Callable[[int], Any]
     type=click.Choice([*KINDS]),
     default="tagger",
     show_default=True,
-    help="tagger: many contexts at once, the most accurate one; tree: the same for labels on trees. "
-    "ecrn, ep1, ep2: the papers' models, with "
+    help="tagger: many contexts at once, the most accurate one. ecrn, ep1, ep2: the papers' models, with "
     "unknown words by the joint value, by the mean or by a log-linear model of their spelling features; "
     "smaller and quicker. crf, memm, maxent, hmm, piecewise, separate: the classical models.",
 )
 @click.option(
     "--tree",
     is_flag=True,
-    help="Labels on the trees of CoNLL-U (--model tree), DEPREL by default.",
+    help="Labels on the trees of CoNLL-U: DEPREL, unless --label says else.",
 )
 @model_options
 @text_options()
@@ -70,11 +69,11 @@ def train(
       corate train --model crf --c2 0.1 train.conll -m crf.model
     """
     check_target(Path(model_path))
-    if tree and kind not in ("tagger", "tree"):
+    if tree and kind != "tagger":
         raise click.UsageError(f"--tree and --model {kind} do not go together: choose one")
-    kind = "tree" if tree else kind
     model = make(kind, options, text.encoding).set_params(n_jobs=threads)
-    text = text.on_tree() if tree else text
+    if tree:
+        model, text = class_of("TreeTagger")(**model.get_params()), text.on_tree()
     held_out = options["held_out"]
     held = {"held_out": text.corpus(held_out)} if held_out else {}
     started = time.perf_counter()

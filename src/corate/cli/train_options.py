@@ -60,7 +60,7 @@ def _number_or_auto(text: str) -> float | None:
 OPTIONS = (
     ModelOption(
         "--weights",
-        ["tagger", "tree"],
+        ["tagger"],
         {
             "type": click.Choice(["fitted", "fixed"]),
             "help": "{models}: exponents of the rates, fitted on folds of the training data (the default) or "

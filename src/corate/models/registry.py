@@ -37,7 +37,6 @@ KINDS = {
     kind.name: kind
     for kind in (
         Kind("tagger", "Tagger", "tagger.tagger", counted=True),
-        Kind("tree", "TreeTagger", "graph.tree_tagger", counted=True),
         Kind("ep1", "EmpiricalCRF", "empirical.empirical", counted=True, params={"unknown": "mean"}),
         Kind("ep2", "EmpiricalCRF", "empirical.empirical", counted=True, params={"unknown": "maxent"}),
         Kind("ecrn", "EmpiricalCRF", "empirical.empirical", counted=True, params={"unknown": "signature"}),
@@ -50,9 +49,11 @@ KINDS = {
     )
 }
 
-# Where each class lives, by its name, which model files have. A network is of tables, not of sentences.
+# Where each class lives, by its name, which model files have. Those of
+# graphs have doors of their own: corate network, corate train --tree.
 ROOMS = {kind.class_name: f"models.{kind.room}" for kind in KINDS.values()} | {
     "RateNetwork": "models.graph.network",
+    "TreeTagger": "models.graph.tree_tagger",
 }
 
 
