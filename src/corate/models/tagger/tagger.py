@@ -20,6 +20,7 @@ from corate.models.explanation import Explanation
 from corate.models.tagger import fit as fitting
 from corate.models.tagger.candidates import candidates
 from corate.models.tagger.explain import explain
+from corate.models.tagger.joint import feature_contexts
 from corate.models.tagger.lattices import LatticeMaker
 from corate.models.tagger.settings import SETTINGS
 from corate.models.tagger.weights import MOST_WEIGHT, Weights, mean_weights
@@ -85,7 +86,7 @@ class Tagger(CountedModel):
         """Count the events of labelled sentences, and fit the weights if they are to be fitted."""
         self._check_params()
         corpus = as_corpus(X, y, self.numbers)
-        contexts = self._named_contexts(corpus) or default_contexts(corpus)
+        contexts = self._named_contexts(corpus) or self._chosen_contexts(corpus)
         noted = contexts if self.ledger else None
         counts, digests = self._engine([corpus], _tables_of(contexts), noted)
         if not counts.n_tokens:
@@ -99,6 +100,12 @@ class Tagger(CountedModel):
         self._set_model(rates, contexts, found)
         self._start_ledger(digests)
         return self
+
+    def _chosen_contexts(self, corpus: Corpus) -> list[Context]:
+        """Where none are named: of features, with fitted weights, those that the data choose."""
+        if corpus.keys and self.weights == "fitted" and fitting.can_fit(corpus.n_sentences):
+            return feature_contexts(corpus)
+        return default_contexts(corpus)
 
     def fit_chunks(self, chunks: Iterable[Corpus], progress: fitting.Progress | None = None) -> Tagger:
         """Like `fit`, for sentences that arrive piece by piece."""
@@ -133,7 +140,9 @@ class Tagger(CountedModel):
         self.weights_ = weights
 
     def _replace_counts(self, counts: Counts, changed: Counts | None = None, sign: int = 1) -> None:
-        weights, known = self.weights_, self._rates if changed is not None else None
+        # Rates that another thread has derived meanwhile may be those of older counts.
+        known = self._rates if self._rates is not None and self._rates.counts is self.counts_ else None
+        weights = self.weights_
         if counts.labels != self.classes_:
             weights = weights.relabelled(self.classes_, counts.labels)
         rates = None if known is None or changed is None else known.plus(counts, changed, sign)
