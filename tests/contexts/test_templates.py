@@ -44,6 +44,7 @@ def test_files(tmp_path: Path, mark: str, ends: str) -> None:
         ("U07:a/%x[0,0]/b=%x[-1,12] # c", "word,col13-1"),
         ("U08:%x[0,0]/%x[+1,0]/%x[-0,0]", "word,word+1"),
         ("U09:%x[-99,98]", "col99-99"),
+        ("U10:%x[-0099,00998]", "col999-99"),
         ("B05 %x[0,1]", "pair:col2"),
         ("B", None),
         ("B00:", None),
@@ -72,8 +73,8 @@ def test_lines_of_crfpp(line: str, context: str | None) -> None:
         ("U1:%x[0,-1]", "'%x[0,-1]' is not read: "),
         ("U1:%x(0,0)", "'%x(0,0)' is not read: "),
         ("U1:%%x[0,0]", "'%' is not read: "),
-        ("U1:%x[100,0]", "%x[100,0] is out of reach: rows are -99 to 99, columns 0 to 98"),
-        ("U1:%x[0,99]", "%x[0,99] is out of reach: "),
+        ("U1:%x[100,0]", "%x[100,0] is out of reach: rows are -99 to 99, columns 0 to 998"),
+        ("U1:%x[0,999]", "%x[0,999] is out of reach: "),
         ("U1:%x[-" + "9" * 5000 + ",0]", "is out of reach: "),
     ],
 )

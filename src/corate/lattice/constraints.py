@@ -57,7 +57,7 @@ class Constraints:
             )
         for s, forced in enumerate(self.forced):
             for position, label in forced.items():
-                if not isinstance(position, int) or not 0 <= position < lengths[s]:
+                if not isinstance(position, int | np.integer) or not 0 <= position < lengths[s]:
                     raise InputError(
                         f"sentence {s} has {lengths[s]} tokens: no label can be forced at {position!r}"
                     )

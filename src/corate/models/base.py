@@ -247,7 +247,8 @@ class Estimator(ABC):
             assert batch.labels is not None
             gold = batch.labels.encode(now.classes_)
             scores = decode.sequence_scores(lattice, gold, now._n_threads())
-            log_probs += (scores - decode.marginals(lattice, now._n_threads()).log_z).tolist()
+            log_z = decode.marginals(lattice, now._n_threads()).log_z
+            log_probs += np.minimum(scores - log_z, 0.0).tolist()  # sums of many terms are rounded
         return log_probs
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -264,9 +265,20 @@ class Estimator(ABC):
 
     # On disk -----------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to one file; an existing one is replaced only when the new one is whole."""
-        modelfile.write(Path(path), self._contents())
+    def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
+        """Write the model to one file; an existing one is replaced only when the new one is whole and loads.
+
+        A file that is read-only is replaced with `force` alone.
+        """
+        contents = self._contents()
+
+        def check(found: modelfile.Contents) -> None:
+            try:
+                restored(type(self), found)
+            except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+                raise InputError(f"not saved: what was learned makes no sound model: {error}") from error
+
+        modelfile.write(Path(path), contents, check, force)
 
     def _contents(self) -> modelfile.Contents:
         """What is in the model file."""
@@ -278,6 +290,15 @@ class Estimator(ABC):
         params = {name: value for name, value in self._fitted_params.items() if name != "n_jobs"}
         header = {"model": type(self).__name__, "params": params, **state.header}
         return modelfile.Contents(header, state.texts, state.arrays)
+
+
+def restored(cls: type[Self], contents: modelfile.Contents) -> Self:
+    """The model of a file's contents, or an error of Python's if they are not sound."""
+    params = contents.header["params"]
+    model = cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in params.items()})
+    model._check_params()
+    model._restore(contents)
+    return model
 
 
 def _no_text(values: Sequence[str]) -> str | None:

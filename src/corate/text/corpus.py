@@ -13,7 +13,7 @@ Whatever is done to a word is done once per distinct word: a column keeps the di
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 from typing import Any, Protocol
 
@@ -135,6 +135,11 @@ class Corpus:
         """Corpora end to end."""
         if len(parts) == 1:
             return parts[0]
+        widths = sorted({len(part.columns) for part in parts})
+        if len(widths) > 1:
+            raise InputError(
+                f"corpora with {widths} columns do not join: give all the same number of columns"
+            )
         columns = [Column.join(each) for each in zip(*(part.columns for part in parts), strict=True)]
         labels = [part.labels for part in parts if part.labels is not None]
         ends = np.cumsum([0, *(part.n_tokens for part in parts)])
@@ -145,15 +150,6 @@ class Corpus:
             np.concatenate([[0], *offsets]).astype(np.int64),
             parts[0].keys if parts else (),
         )
-
-    def before_label(self, label: str | None) -> Corpus:
-        """Without the columns that stand behind the label's, if that is given by its number: those are other
-        labels of the same tokens."""
-        if label is None or not label.lstrip("-").isdecimal() or len(self.columns) == 1:
-            return self
-        number = int(label)
-        n_columns = number - 1 if number > 0 else len(self.columns) + 1 + number
-        return replace(self, columns=self.columns[: max(1, n_columns)])
 
     def split(self, codes: npt.NDArray[np.int32], values: Sequence[str]) -> list[list[str]]:
         """One string per token, cut into sentences: `values[codes[t]]`."""
