@@ -30,6 +30,7 @@ from corate.lattice import decode
 from corate.models.hmm import deleted_interpolation
 from corate.models.loglinear.base import FittedModel
 from corate.models.loglinear.iis import solve
+from corate.storage import modelfile
 from experiments import label_bias
 from experiments import test_time_problem as ttp
 from experiments.published import TEST_TIME_OBJECTIVE
@@ -251,7 +252,7 @@ def test_hmm_probabilities_sum_to_one(smoothing: str) -> None:
     assert np.exp(factors.start).sum() <= 1 + 1e-12  # smoothing leaves something for an empty sentence
     leaving = np.exp(factors.transitions).sum(axis=1) + np.exp(factors.stop)
     assert leaving == pytest.approx(np.ones(len(leaving)))
-    assert np.exp(factors.known).sum(axis=0).max() <= 1 + 1e-12
+    assert np.exp(factors.known(np.arange(len(factors.index)))).sum(axis=0).max() <= 1 + 1e-12
 
 
 def test_deleted_interpolation_by_hand() -> None:
@@ -370,10 +371,16 @@ def test_named_weights_are_initial_weights() -> None:
 def test_damaged_weights_do_not_load(model: FittedModel, tmp_path: Path) -> None:
     model.fit(FEW, FEW_LABELS)
     model.weights_ = model.weights_.copy()
-    model.weights_[0] = math.nan
     model.save(tmp_path / "m.model")
-    with pytest.raises(ModelFileError, match="a weight is missing, or not a number"):
-        corate.load(tmp_path / "m.model")
+    whole = (tmp_path / "m.model").read_bytes()
+    for wrong in (math.nan, 1e308):
+        model.weights_[0] = wrong
+        with pytest.raises(InputError, match="not saved: what was learned makes no sound model: a weight"):
+            model.save(tmp_path / "m.model")
+        assert (tmp_path / "m.model").read_bytes() == whole
+        modelfile.write(tmp_path / "damaged.model", model._contents())
+        with pytest.raises(ModelFileError, match="a weight of the model is not a number between"):
+            corate.load(tmp_path / "damaged.model")
 
 
 def test_explanations_are_weights() -> None:

@@ -17,11 +17,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from corate.arrays import check_room
 from corate.contexts.template import Context, parse_all
-from corate.errors import InputError, NotFittedError
+from corate.errors import InputError, NotFittedError, RoomError
 from corate.lattice import decode
 from corate.lattice.constraints import Constraints, constrain
 from corate.lattice.lattice import Lattice
+from corate.lattice.triple_blocks import check_expandable
 from corate.storage import modelfile
 from corate.text.corpus import UNLABELLED, Corpus
 from corate.text.tokens import NUMBERS, as_corpus
@@ -163,21 +165,42 @@ class Estimator(ABC):
         """Make what decoding needs beside what was learned, if it is not there yet."""
 
     def _batches(
-        self, X: Any, constraints: Constraints | None = None, n_sequences: int = 1
+        self, X: Any, constraints: Constraints | None = None, n_sequences: int = 0
     ) -> Iterator[tuple[Corpus, Lattice]]:
         """The sentences in batches, each with its lattice; in smaller ones where n sequences are wanted."""
         corpus = self._corpus(X)
-        n_tokens = max(1, self._batch_tokens() // n_sequences)
+        n_tokens = max(1, self._batch_tokens() // max(1, n_sequences))
         if constraints is not None:
             constraints.check(corpus, self.classes_)
         targets = np.arange(n_tokens, corpus.n_tokens, n_tokens)
         bounds = [0, *np.searchsorted(corpus.offsets, targets).tolist(), corpus.n_sentences]
-        for first, last in pairwise(bounds):
-            batch = corpus.select(first, last) if len(bounds) > 2 else corpus
-            lattice = self._lattice(batch)
-            if constraints is not None:
-                lattice = constrain(lattice, constraints, self.classes_, first)
-            yield batch, self._refine(lattice, batch)
+        todo = [*reversed([*pairwise(bounds)])]
+        while todo:
+            first, last = todo.pop()
+            batch = corpus.select(first, last) if last - first < corpus.n_sentences else corpus
+            try:
+                lattice = self._decodable(batch, constraints, first, n_sequences)
+            except RoomError as error:
+                if last - first == 1:
+                    about = f"sentence {first}, of {batch.n_tokens:,} tokens: {error}"
+                    raise InputError(f"{about}: cut it into shorter ones") from error
+                middle = (first + last) // 2
+                todo += [(middle, last), (first, middle)]
+                continue
+            yield batch, lattice
+
+    def _decodable(
+        self, batch: Corpus, constraints: Constraints | None, first: int, n_sequences: int
+    ) -> Lattice:
+        """What is decoded of some sentences, of which the first has this number; RoomError for too many."""
+        lattice = self._lattice(batch)
+        if constraints is not None:
+            lattice = constrain(lattice, constraints, self.classes_, first)
+        lattice = self._refine(lattice, batch)
+        if n_sequences:
+            check_room(n_sequences * lattice.n_positions, f"{n_sequences:,} label sequences")
+            check_expandable(lattice)
+        return lattice
 
     def predict(self, X: Any, constraints: Constraints | None = None) -> list[list[str]]:
         """The best label sequence of every sentence."""
@@ -290,6 +313,13 @@ class Estimator(ABC):
         params = {name: value for name, value in self._fitted_params.items() if name != "n_jobs"}
         header = {"model": type(self).__name__, "params": params, **state.header}
         return modelfile.Contents(header, state.texts, state.arrays)
+
+
+def check_names(what: str, found: set[str], expected: set[str]) -> None:
+    if found != expected:
+        missing, strangers = sorted(expected - found), sorted(found - expected)
+        names = f"{missing[0]!r} is missing" if missing else f"{strangers[0]!r:.60} belongs to no such model"
+        raise ValueError(f"of {what}, {names}")
 
 
 def restored(cls: type[Self], contents: modelfile.Contents) -> Self:

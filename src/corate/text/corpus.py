@@ -13,7 +13,7 @@ Whatever is done to a word is done once per distinct word: a column keeps the di
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, chain, pairwise
 from typing import Any, Protocol
 
@@ -27,6 +27,7 @@ Codes = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
 
 UNLABELLED = "_"
+ABSENT = "\0"  # the value of a feature that a token does not have
 
 
 class SentenceLike(Protocol):
@@ -150,6 +151,17 @@ class Corpus:
             np.concatenate([[0], *offsets]).astype(np.int64),
             parts[0].keys if parts else (),
         )
+
+    def with_keys(self, keys: Sequence[str]) -> Corpus:
+        """With a column of features for each of these keys, of which the corpus has at least one: in other
+        sentences tokens may have those that none has here."""
+        missing = [key for key in keys if key not in self.keys]
+        if not missing or len(missing) == len(keys):
+            return self
+        absent = Column(np.zeros(self.n_tokens, np.int32), [ABSENT] if self.n_tokens else [])
+        by_key = {**dict(zip(self.keys, self.columns, strict=True)), **dict.fromkeys(missing, absent)}
+        every = tuple(sorted(by_key))
+        return replace(self, columns=tuple(by_key[key] for key in every), keys=every)
 
     def split(self, codes: npt.NDArray[np.int32], values: Sequence[str]) -> list[list[str]]:
         """One string per token, cut into sentences: `values[codes[t]]`."""

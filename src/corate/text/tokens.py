@@ -15,8 +15,8 @@ import numpy as np
 
 from corate.arrays import offsets_of
 from corate.errors import InputError
-from corate.text.corpus import UNLABELLED, Column, Corpus
-from corate.text.features import ABSENT, feature_columns, feature_columns_for, is_features
+from corate.text.corpus import ABSENT, UNLABELLED, Column, Corpus
+from corate.text.features import feature_columns, feature_columns_for, is_features
 
 NO_LIST = (bytes, bytearray, Mapping, set, frozenset)  # whose items have no order, or another meaning
 MOST_COLUMNS = 999

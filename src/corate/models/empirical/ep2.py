@@ -13,14 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from corate.arrays import Float, Ids, Int, offsets_of, ragged_arange
+from corate.arrays import Float, Ids, Int, check_room, offsets_of, ragged_arange
 from corate.contexts.template import Context
 from corate.counts.counts import Counts
 from corate.counts.names import WORD_LABEL, WORD_PAIR
+from corate.models.base import MOST_SCORES
 from corate.models.empirical.factors import EmpiricalFactors, Words
 from corate.models.loglinear.attributes import Sparse
 from corate.models.loglinear.chains import Chains
@@ -28,6 +30,7 @@ from corate.models.loglinear.expectations import penalised, state_scores, transi
 from corate.models.loglinear.features import Features, observed, seen_features
 from corate.models.loglinear.optimise import Report, Search, minimise
 from corate.models.loglinear.pieces import distinct_edges, edge_chains, single_positions
+from corate.models.loglinear.restore import checked_weights
 from corate.rates.empirical import LabelRows, PairRates
 from corate.text.corpus import Corpus
 
@@ -112,11 +115,7 @@ class ExponentialFactors(EmpiricalFactors):
     def take(self, weights: dict[str, Any]) -> None:
         """Weights that were fitted before, or ValueError if they are not those of the counts."""
         for name, fit in self.fits.items():
-            vector = weights[name]
-            if vector.dtype != np.float64 or vector.shape != (len(fit.features),):
-                raise ValueError(f"the weights of the {name} factor do not fit the counts")
-            if not np.isfinite(vector).all():
-                raise ValueError(f"a weight of the {name} factor is not a number")
+            checked_weights(weights[name], len(fit.features), f"the {name} factor")
         self.weights = {name: weights[name] for name in self.fits}
 
     def unknown_candidates(self, values: tuple[int, ...]) -> tuple[Ids, Float]:
@@ -143,11 +142,17 @@ class ExponentialFactors(EmpiricalFactors):
         a, b = codes[right - 1], codes[right]
         sizes = np.diff(edges)
         sizes[right] = candidates.lengths[a] * candidates.lengths[b]
+        check_room(int(sizes.sum()), f"pairs of {self.n_labels:,} labels at every token")
         made = offsets_of(sizes)
         blocks = np.empty(made[-1])
         seen = np.flatnonzero(np.diff(edges) > 0)
         blocks[ragged_arange(made[seen], sizes[seen])] = scores
-        blocks[ragged_arange(made[right], sizes[right])] = self._strange_edges(words, candidates, a, b)
+        ends = np.cumsum(sizes[right])
+        cuts = [0, *np.searchsorted(ends, np.arange(MOST_SCORES, ends[-1], MOST_SCORES)).tolist(), len(right)]
+        for first, last in pairwise(cuts):  # some edges at a time: each takes many numbers more
+            some = slice(first, last)
+            places = ragged_arange(made[right[some]], sizes[right[some]])
+            blocks[places] = self._strange_edges(words, candidates, a[some], b[some])
         return made, blocks
 
     def _strange_edges(self, words: Words, candidates: LabelRows, a: Ids, b: Ids) -> Float:

@@ -17,6 +17,7 @@ from corate.arrays import Float, Ids, Int, Mask, offsets_of, ragged_arange
 from corate.contexts.view_ids import WORD
 from corate.lattice.lattice import Lattice
 from corate.lattice.narrow import keep, max_marginals
+from corate.lattice.triple_blocks import check_triples
 from corate.models.tagger.candidates import Required, candidates, kinds_of_tokens, near_best
 from corate.models.tagger.evidence import Evidence, PairEvidence, Rows, pair_scores
 from corate.models.tagger.settings import SETTINGS, Settings
@@ -138,6 +139,7 @@ class LatticeMaker:
     def refined(self, lattice: Lattice, corpus: Corpus, n_threads: int = 1) -> Lattice:
         """The candidates that have a chance, with what contexts say of pairs of labels, and triples."""
         narrow, _ = narrowed(lattice, self.settings.path_margin, n_threads)
+        check_triples(narrow)
         pairs = PairEvidence.of(self.rates, corpus, narrow, n_threads)
         return pairs.weighed(self.weights, narrow.scores, narrow.edge_scores)
 

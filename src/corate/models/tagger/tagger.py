@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from corate.arrays import Float
+from corate.arrays import Float, check_room
 from corate.contexts.defaults import WORDS, default_contexts
 from corate.contexts.template import Context, parse_all
 from corate.contexts.values import place_of
@@ -86,6 +86,8 @@ class Tagger(CountedModel):
         self._check_params()
         corpus = as_corpus(X, y, self.numbers)
         contexts = self._named_contexts(corpus) or default_contexts(corpus)
+        if corpus.keys:
+            corpus = corpus.with_keys(sorted({atom.key for c in contexts for atom in c.atoms if atom.key}))
         noted = contexts if self.ledger else None
         counts, digests = self._engine([corpus], _tables_of(contexts), noted)
         if not counts.n_tokens:
@@ -194,6 +196,7 @@ class Tagger(CountedModel):
         self._lattice_maker()
 
     def _lattice(self, corpus: Corpus) -> Lattice:
+        check_room(2 * corpus.n_tokens * len(self._contexts), f"{len(self._contexts)} contexts")
         return self._lattice_maker().lattice(corpus, self._n_threads())
 
     def _refine(self, lattice: Lattice, corpus: Corpus) -> Lattice:
