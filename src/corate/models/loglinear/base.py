@@ -33,6 +33,7 @@ from corate.models.loglinear.optimise import TOLERANCE, Report, Search, minimise
 from corate.models.loglinear.restore import (
     checked_weights,
     feature_arrays,
+    member_names,
     restored_attributes,
     restored_features,
     restored_objective,
@@ -67,6 +68,8 @@ class FittedModel(Estimator):
     sides = (
         1  # features that each attribute has: 2 where one at the left of an edge is another than at the right
     )
+
+    more_members: tuple[str, ...] = ()  # of the file, besides those that all have
 
     features_: Features
     weights_: Float
@@ -214,7 +217,8 @@ class FittedModel(Estimator):
         check_names("the header", {*state.header}, {"model", "params", "objective"})
         check_names("the parameters", {*state.header["params"]}, {*self._param_names()} - {"n_jobs"})
         contexts = parse_all(self.contexts)
-        kinds = zip(("states", "pairs"), self._split(contexts), strict=True)
+        kinds = [*zip(("states", "pairs"), self._split(contexts), strict=True)]
+        check_names("the members", {*state.texts, *state.arrays}, member_names(kinds) | {*self.more_members})
         parts = [restored_attributes(state, kind, some) for kind, some in kinds]
         classes, words = restored_texts(state, "y"), restored_texts(state, "words")
         features = restored_features(state, "features", len(classes), len(self.extra_labels))
@@ -225,8 +229,6 @@ class FittedModel(Estimator):
         self._set_learned(known, features, checked_weights(state.arrays["weights"], len(features)))
         self.objective_, self.training_log_ = restored_objective(state), []
         self._restore_more(state)
-        again = self._state()
-        check_names("the members", {*state.texts, *state.arrays}, {*again.texts, *again.arrays})
 
     def _restore_more(self, state: Contents) -> None:
         """What a model has besides."""

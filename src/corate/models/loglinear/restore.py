@@ -27,6 +27,19 @@ def feature_arrays(kind: str, features: Features) -> dict[str, npt.NDArray[Any]]
     return {f"{kind}/{name}": getattr(features, name) for name in FIELDS}
 
 
+def feature_members(kind: str) -> set[str]:
+    return {f"{kind}/{name}" for name in FIELDS}
+
+
+def member_names(kinds: Sequence[tuple[str, Sequence[Context]]]) -> set[str]:
+    """What a model file holds for contexts of these kinds."""
+    names = {"y", "words", "weights"} | feature_members("features")
+    for kind, contexts in kinds:
+        names |= {f"{kind}/{atom.source}" for context in contexts for atom in context.atoms}
+        names |= {f"{kind}/{k}" for k in range(len(contexts))}
+    return names
+
+
 def restored_features(state: Contents, kind: str, n_labels: int, n_extra: int = 0) -> Features:
     """`n_extra`: of the labels, so many are extra ones, which stand before all others."""
     features = Features(n_labels + n_extra, *(state.arrays[f"{kind}/{name}"] for name in FIELDS))

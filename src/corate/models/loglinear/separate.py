@@ -31,7 +31,12 @@ from corate.models.loglinear.features import Features, observed, seen_features
 from corate.models.loglinear.naming import feature_names
 from corate.models.loglinear.optimise import Report, Search, minimise
 from corate.models.loglinear.pieces import distinct_edges, edge_chains, single_positions
-from corate.models.loglinear.restore import checked_weights, feature_arrays, restored_features
+from corate.models.loglinear.restore import (
+    checked_weights,
+    feature_arrays,
+    feature_members,
+    restored_features,
+)
 from corate.storage.modelfile import Contents
 from corate.text.corpus import Corpus
 
@@ -54,6 +59,7 @@ class SeparateCRF(FittedModel):
 
     word_contexts = ("bias", *LAFFERTY)
     sides = 2
+    more_members = ("unary", *sorted(feature_members("unary")))
 
     def fit(self, X: Any, y: Any = None, progress: Report | None = None) -> SeparateCRF:
         """Fit u, then v; `training_log_` and `progress` have the one after the other."""
