@@ -115,6 +115,8 @@ class ExponentialFactors(EmpiricalFactors):
     def take(self, weights: dict[str, Any]) -> None:
         """Weights that were fitted before, or ValueError if they are not those of the counts."""
         for name, fit in self.fits.items():
+            if name not in weights:
+                raise ValueError(f"the weights of the {name} factor are missing")
             checked_weights(weights[name], len(fit.features), f"the {name} factor")
         self.weights = {name: weights[name] for name in self.fits}
 

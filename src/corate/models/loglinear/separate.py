@@ -136,7 +136,8 @@ class SeparateCRF(FittedModel):
 
     def _restore_more(self, state: Contents) -> None:
         self.unary_features_ = restored_features(state, "unary", len(self.classes_))
-        if len(self.unary_features_.state_offsets) != len(self.attributes_) + 1:
+        shape = len(self.unary_features_.state_offsets), len(self.unary_features_.pair_offsets)
+        if shape != (len(self.attributes_) + 1, 1):
             raise ValueError("features do not fit the attributes")
         if any(self.unary_features_.sizes[1:]):
             raise ValueError("features of label pairs where there should be none")
