@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -149,15 +150,15 @@ class ExponentialFactors(EmpiricalFactors):
         blocks = np.empty(made[-1])
         seen = np.flatnonzero(np.diff(edges) > 0)
         blocks[ragged_arange(made[seen], sizes[seen])] = scores
-        ends = np.cumsum(sizes[right])
+        ends, terms = np.cumsum(sizes[right]), self._strange(words)
         cuts = [0, *np.searchsorted(ends, np.arange(MOST_SCORES, ends[-1], MOST_SCORES)).tolist(), len(right)]
         for first, last in pairwise(cuts):  # some edges at a time: each takes many numbers more
             some = slice(first, last)
             places = ragged_arange(made[right[some]], sizes[right[some]])
-            blocks[places] = self._strange_edges(words, candidates, a[some], b[some])
+            blocks[places] = terms.log_rates(candidates, a[some], b[some])
         return made, blocks
 
-    def _strange_edges(self, words: Words, candidates: LabelRows, a: Ids, b: Ids) -> Float:
+    def _strange(self, words: Words) -> Strange:
         features, weights = self.fits[PAIR].features, self.weights[PAIR]
         values = np.empty((len(words.known), self._values.shape[1]), np.int64)
         is_known = words.known >= 0
@@ -165,18 +166,36 @@ class ExponentialFactors(EmpiricalFactors):
         rows = self._pair_rows(values, words.known)
         moved = Sparse(rows.offsets, rows.ids + np.int32(self._n_pair_attributes))
         left, right = (state_scores(features, side, weights) for side in (rows, moved))
-        pair = transition_scores(features, weights)
-        # log Z = log Σ_y exp(left) Σ_y′ exp(pair) exp(right), the largest taken out first
-        tops = left.max(axis=1), right.max(axis=1), pair.max()
-        onward = np.exp(right - tops[1][:, None]) @ np.exp(pair - tops[2]).T
-        total = (np.exp(left[a] - tops[0][a][:, None]) * onward[b]).sum(axis=1)
-        log_z = np.log(total) + tops[0][a] + tops[1][b] + tops[2]
         psi = self.candidates(words, 1.0).scores  # whatever μ_oov is
+        return Strange(left, right, transition_scores(features, weights), psi)
+
+
+@dataclass(frozen=True)
+class Strange:
+    """Terms of log v of the distinct words of a batch, and their log ψ."""
+
+    left: Float  # words × labels
+    right: Float
+    pair: Float  # labels × labels
+    psi: Float  # of each candidate
+
+    @cached_property
+    def _onward(self) -> Float:
+        """Σ_y′ exp(pair) exp(right), the largest of each taken out."""
+        top = self.right.max(axis=1)[:, None]
+        return np.asarray(np.exp(self.right - top) @ np.exp(self.pair - self.pair.max()).T)
+
+    def log_rates(self, candidates: LabelRows, a: Ids, b: Ids) -> Float:
+        """log φ = log v − log ψ − log ψ′ of all pairs of candidates of the words a and b, block by block."""
+        # log Z = log Σ_y exp(left) Σ_y′ exp(pair) exp(right), the largest taken out first
+        top = self.left.max(axis=1)
+        total = (np.exp(self.left[a] - top[a][:, None]) * self._onward[b]).sum(axis=1)
+        log_z = np.log(total) + top[a] + self.right.max(axis=1)[b] + self.pair.max()
         sizes = candidates.lengths[a] * candidates.lengths[b]
         edge = np.repeat(np.arange(len(a)), sizes)
         cell = np.arange(len(edge)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         row = candidates.offsets[a][edge] + cell // candidates.lengths[b][edge]
         column = candidates.offsets[b][edge] + cell % candidates.lengths[b][edge]
         y, z = candidates.labels[row], candidates.labels[column]
-        v = left[a[edge], y] + right[b[edge], z] + pair[y, z] - log_z[edge]
-        return np.asarray(v - psi[row] - psi[column])
+        v = self.left[a[edge], y] + self.right[b[edge], z] + self.pair[y, z] - log_z[edge]
+        return np.asarray(v - self.psi[row] - self.psi[column])
