@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from corate.contexts.files import parse_contexts, read_contexts
+from corate.contexts.quotes import quoted_parts, split_outside_quotes
+from corate.contexts.template import Context
 from corate.errors import InputError
 from shared import CHUNKING
 
@@ -114,3 +120,37 @@ def test_a_file_that_is_none(tmp_path: Path, content: bytes, message: str) -> No
     assert str(raised.value).startswith(f"{path}{message}")
     with pytest.raises(InputError, match="no such file"):
         read_contexts(tmp_path / "other")
+
+
+def patterns(text: str) -> list[str]:
+    """How contexts were taken apart before: a pattern that is right, and quadratic."""
+    return re.findall(r'(?:"(?:[^"\\]|\\.)*"|[^,"])+', text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=st.text(alphabet='ab,. "\\', max_size=24))
+def test_names_are_split_outside_of_quotes(text: str) -> None:
+    parts = split_outside_quotes(text, ",")
+    assert ",".join(parts) == text
+    assert "".join(quoted_parts(text)) == text
+    if ",".join(patterns(text)) == text and text:
+        assert parts == patterns(text)
+    elif "" not in parts:
+        assert any(part.count('"') for part in quoted_parts(text)[::2]), "an open quote"
+
+
+@pytest.mark.parametrize(
+    "piece", ['"', '\\"', '"\\"', '"",', " ", "\\", '"a"', "word,", "%x[", "%x[0,0]", " ,"]
+)
+def test_long_names_take_no_longer_than_their_letters(piece: str) -> None:
+    """Thirty thousand times anything: refused for their length, in one pass over them."""
+    for text in (piece * 30_000, '"' + piece * 30_000, "U1:" + piece * 30_000):
+        with pytest.raises(InputError) as caught:
+            Context.parse(text)
+        assert "characters: a context has 20,000 at most" in str(caught.value)
+        with pytest.raises(InputError) as caught:
+            parse_contexts([text], "file")
+        assert len(str(caught.value)) < 300
+    for text in (piece * (19_000 // len(piece)), '"' + piece * (19_000 // len(piece))):
+        with contextlib.suppress(InputError):
+            Context.parse(text)
