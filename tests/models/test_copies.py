@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -47,7 +48,7 @@ def test_copies_after_every_kind_of_update(model: Any, given: Any) -> None:
     test = given([*X[100:140], *MORE[0], ["unheard", "", "of"] if given is columns else ["of"]])
     model = copy.deepcopy(model).fit(given(X[:60]), Y[:60])
     other = copy.deepcopy(model).fit(given(X[60:80]), Y[60:80])
-    updates = [
+    updates: list[Callable[[], Any]] = [
         lambda: model.predict(test),
         lambda: model.partial_fit(given(MORE[0]), MORE[1]),
         lambda: model.partial_fit(given(X[60:90]), Y[60:90]),

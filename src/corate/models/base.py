@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from corate.arrays import check_room
+from corate.arrays import Ids, check_room
 from corate.contexts.template import Context, parse_all
 from corate.errors import InputError, NotFittedError, RoomError
 from corate.lattice import decode
@@ -48,6 +48,7 @@ class Estimator(ABC):
     numbers: str | None = None  # what to do with features that are numbers; None: it takes words alone
     n_jobs: int
     _contexts: list[Context]  # the templates that the trained model looks at
+    _exact = False  # whether nothing that is possible may be left out
     _fitted_params: dict[str, Any]  # as they were when the model was trained, whatever is set later
 
     # scikit-learn's manners --------------------------------------------------------------------------
@@ -103,6 +104,10 @@ class Estimator(ABC):
     def _lattice(self, corpus: Corpus) -> Lattice:
         """Candidates and scores of the corpus' sentences."""
 
+    def _lattice_with(self, corpus: Corpus, labels: Ids) -> Lattice:
+        """The lattice that is decoded; if candidates are left out, these labels (−1: unknown) stay."""
+        return self._refine(self._lattice(corpus), corpus)
+
     def _refine(self, lattice: Lattice, corpus: Corpus) -> Lattice:
         """The lattice that is decoded, after constraints have been laid upon it."""
         return lattice
@@ -153,21 +158,28 @@ class Estimator(ABC):
 
     # Decoding ----------------------------------------------------------------------------------------
 
-    def _now(self: Self) -> Self:
+    def _now(self: Self, exact: bool = False) -> Self:
         """The model as it is now, whatever another thread teaches it meanwhile."""
         self._check_fitted()
         self._derive()
         now = type(self).__new__(type(self))
         now.__dict__.update(self.__dict__)  # at once
+        now._exact = exact
         return now
 
     def _derive(self) -> None:  # noqa: B027 - most models need nothing
         """Make what decoding needs beside what was learned, if it is not there yet."""
 
     def _batches(
-        self, X: Any, constraints: Constraints | None = None, n_sequences: int = 0
+        self,
+        X: Any,
+        constraints: Constraints | None = None,
+        n_sequences: int = 0,
+        with_labels: bool = False,
     ) -> Iterator[tuple[Corpus, Lattice]]:
-        """The sentences in batches, each with its lattice; in smaller ones where n sequences are wanted."""
+        """The sentences in batches, each with its lattice; in smaller ones where n sequences are wanted.
+
+        `with_labels`: candidates that are the labels of the sentences stay."""
         corpus = self._corpus(X)
         n_tokens = max(1, self._batch_tokens() // max(1, n_sequences))
         if constraints is not None:
@@ -179,7 +191,11 @@ class Estimator(ABC):
             first, last = todo.pop()
             batch = corpus.select(first, last) if last - first < corpus.n_sentences else corpus
             try:
-                lattice = self._decodable(batch, constraints, first, n_sequences)
+                if with_labels:
+                    assert batch.labels is not None
+                    lattice = self._lattice_with(batch, batch.labels.encode(self.classes_))
+                else:
+                    lattice = self._decodable(batch, constraints, first, n_sequences)
             except RoomError as error:
                 if last - first == 1:
                     about = f"sentence {first}, of {batch.n_tokens:,} tokens: {error}"
@@ -202,9 +218,15 @@ class Estimator(ABC):
             check_expandable(lattice)
         return lattice
 
-    def predict(self, X: Any, constraints: Constraints | None = None) -> list[list[str]]:
-        """The best label sequence of every sentence."""
-        now = self._now()
+    def predict(
+        self, X: Any, constraints: Constraints | None = None, *, exact: bool = False
+    ) -> list[list[str]]:
+        """The best label sequence of every sentence.
+
+        A Tagger leaves labels out that have hardly a chance; with `exact` it looks at all, which is slow, and
+        refused where it takes too much memory. Other models are exact as they are.
+        """
+        now = self._now(exact)
         labels: list[list[str]] = []
         for batch, lattice in now._batches(X, constraints):
             best = decode.viterbi(lattice, now._n_threads())
@@ -212,10 +234,10 @@ class Estimator(ABC):
         return labels
 
     def predict_marginals(
-        self, X: Any, constraints: Constraints | None = None
+        self, X: Any, constraints: Constraints | None = None, *, exact: bool = False
     ) -> list[list[dict[str, float]]]:
-        """For every token, the probability of each label that is possible there."""
-        now = self._now()
+        """For every token, the probability of each label that is possible there; `exact` as in `predict`."""
+        now = self._now(exact)
         sentences: list[list[dict[str, float]]] = []
         for batch, lattice in now._batches(X, constraints):
             probabilities = decode.marginals(lattice, now._n_threads()).probabilities.tolist()
@@ -226,10 +248,11 @@ class Estimator(ABC):
         return sentences
 
     def predict_with_probability(
-        self, X: Any, constraints: Constraints | None = None
+        self, X: Any, constraints: Constraints | None = None, *, exact: bool = False
     ) -> list[list[tuple[str, float]]]:
-        """The best label sequence of every sentence, each label with its marginal probability."""
-        now = self._now()
+        """The best label sequence of every sentence, each label with its marginal probability; `exact` as in
+        `predict`."""
+        now = self._now(exact)
         sentences: list[list[tuple[str, float]]] = []
         for batch, lattice in now._batches(X, constraints):
             chosen = decode.viterbi(lattice, now._n_threads()).candidates
@@ -240,11 +263,12 @@ class Estimator(ABC):
         return sentences
 
     def predict_nbest(
-        self, X: Any, n: int = 5, constraints: Constraints | None = None
+        self, X: Any, n: int = 5, constraints: Constraints | None = None, *, exact: bool = False
     ) -> list[list[tuple[list[str], float]]]:
-        """The n best label sequences of every sentence with their probabilities, best first."""
+        """The n best label sequences of every sentence with their probabilities, best first; `exact` as in
+        `predict`."""
         n = decode.check_n(n)
-        now = self._now()
+        now = self._now(exact)
         sentences: list[list[tuple[list[str], float]]] = []
         for batch, lattice in now._batches(X, constraints, n):
             paths = decode.nbest(lattice, n, now._n_threads())
@@ -257,16 +281,21 @@ class Estimator(ABC):
             ]
         return sentences
 
-    def log_prob(self, X: Any, y: Any) -> list[float]:
-        """log P(labels | sentence) of given label sequences; −inf for one that the model rules out."""
+    def log_prob(self, X: Any, y: Any = None, *, exact: bool = False) -> list[float]:
+        """log P(labels | sentence) of given label sequences; −inf for one that the model rules out, such as a
+        label that it does not know.
+
+        Labels that a Tagger would leave out are looked at besides those that it would not; with `exact` it
+        looks at all, as in `predict`.
+        """
         corpus = self._corpus(X, y)
         if corpus.labels is None:
             raise InputError("log_prob needs labels: give y, or a labelled Corpus")
         if UNLABELLED in corpus.labels.values:
             raise InputError(f"log_prob needs a label for every token, and one is {UNLABELLED!r}")
-        now = self._now()
+        now = self._now(exact)
         log_probs: list[float] = []
-        for batch, lattice in now._batches(corpus):
+        for batch, lattice in now._batches(corpus, with_labels=True):
             assert batch.labels is not None
             gold = batch.labels.encode(now.classes_)
             scores = decode.sequence_scores(lattice, gold, now._n_threads())

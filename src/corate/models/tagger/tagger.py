@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from corate.arrays import Float, check_room
+from corate.arrays import Float, Ids, check_room
 from corate.contexts.defaults import WORDS, default_contexts
 from corate.contexts.template import Context, parse_all
 from corate.contexts.values import place_of
@@ -188,6 +188,8 @@ class Tagger(CountedModel):
     def _lattice_maker(self) -> LatticeMaker:
         """Made anew where rates or weights are new."""
         rates, weights, kept = self.rates(), self.weights_, self.__dict__.get("_last_maker")
+        if self._exact:
+            return LatticeMaker(rates, weights, exact=True)
         if kept is None or kept.rates is not rates or kept.weights is not weights:
             kept = self._last_maker = LatticeMaker(rates, weights)
         return kept
@@ -196,14 +198,19 @@ class Tagger(CountedModel):
         self._lattice_maker()
 
     def _lattice(self, corpus: Corpus) -> Lattice:
-        check_room(2 * corpus.n_tokens * len(self._contexts), f"{len(self._contexts)} contexts")
+        n_labels = len(self.classes_) if self._exact else 2
+        check_room(n_labels * corpus.n_tokens * len(self._contexts), f"{len(self._contexts)} contexts")
         return self._lattice_maker().lattice(corpus, self._n_threads())
 
     def _refine(self, lattice: Lattice, corpus: Corpus) -> Lattice:
         return self._lattice_maker().refined(lattice, corpus, self._n_threads())
 
+    def _lattice_with(self, corpus: Corpus, labels: Ids) -> Lattice:
+        return self._lattice_maker().with_labels(corpus, labels, self._n_threads())
+
     def _batch_tokens(self) -> int:
-        return min(super()._batch_tokens(), max(1, SETTINGS.most_values // len(self._contexts)))
+        values = len(self._contexts) * (len(self.classes_) if self._exact else 1)
+        return min(super()._batch_tokens(), max(1, SETTINGS.most_values // values))
 
     def label_log_rates(self) -> Float:
         return self.rates().labels.pair
