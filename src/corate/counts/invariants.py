@@ -84,7 +84,7 @@ def check_vocabulary(name: str, values: Vocabulary) -> None:
         data = "\n".join(values).encode()
     except UnicodeEncodeError:
         raise ValueError(f"vocabulary {name!r:.60} has an entry that is no valid text") from None
-    if data.count(b"\0") > (OUTSIDE in values[:1]):
+    if data.count(b"\0") > (OUTSIDE in values[:2]):
         raise ValueError(f"vocabulary {name!r:.60} has an entry with the NUL character, which no text has")
 
 
