@@ -168,6 +168,8 @@ class Conll(Format):
         else:
             for place, cells in zip(sentence.places, ends, strict=True):
                 text, end = cut_return(lines[place])
+                # Blanks around an only column would be part of it where a tab follows.
+                text = text.strip(" ") if self._layout_read.width == 1 else text
                 lines[place] = text + separator + cells + end
         if added.comment is not None:
             lines.insert(top, _comment_row(added.comment, lines[top], _Layout(separator)))
@@ -225,6 +227,8 @@ def _columns(first: int, lines: list[str], layout: _Layout, source: str) -> tupl
         if is_blank(text) or (place == 0 and _is_docstart(text)):
             continue
         cells = layout.cells(text)
+        if layout.width == 1 and text[0] == " " and _is_docstart(text.strip(" ")):
+            raise InputError(f"a blank before {DOCSTART}: leave it out", source, first + place)
         if len(cells) == layout.width and (layout.separator == "\t" or "\t" not in text):
             rows[place] = cells
         elif rows or not text.startswith("#"):

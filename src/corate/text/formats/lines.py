@@ -50,6 +50,11 @@ def open_blocks(
     blocks = _raw_blocks(path, source)
     if progress is not None:
         blocks = _reported(blocks, progress)
+    return blocks_of(blocks, encoding, source)
+
+
+def blocks_of(blocks: Iterator[bytes], encoding: str, source: str) -> Iterator[list[str]]:
+    """The same of bytes that were read already."""
     return _split(_decoded(_unpacked(_no_archive(blocks, source), source), encoding, source), source)
 
 
