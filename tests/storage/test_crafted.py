@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
 import signal
 import stat
-import struct
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,7 +31,7 @@ from corate import (
 )
 from corate.storage import modelfile
 from corate.text.sample import FOLDER
-from drafts import Draft
+from drafts import Draft, overlapping
 from shared import assert_one_line
 
 X, Y = load_sample(label="entity")
@@ -52,32 +48,7 @@ MODELS: list[Any] = [
 ]
 
 
-def sealed(data: bytes) -> bytes:
-    """With a digest that is right."""
-    body = data[: -modelfile.DIGEST_LENGTH]
-    return body + hashlib.sha256(body).hexdigest().encode()
-
-
 # The archive -----------------------------------------------------------------------------------------
-
-
-def overlapping(data: bytes) -> bytes:
-    """Every member of the directory has the bytes of the largest one, under other names in the manifest."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        infos = {info.filename: info for info in archive.infolist()}
-    changed = bytearray(data)
-    largest = max(infos.values(), key=lambda info: info.file_size)
-    place = data.index(b"PK\x01\x02")
-    while data[place : place + 4] == b"PK\x01\x02":
-        name_length, extra, comment = struct.unpack_from("<HHH", data, place + 28)
-        name = data[place + 46 : place + 46 + name_length].decode()
-        if name != modelfile.MANIFEST:
-            changed[place + 16 : place + 28] = struct.pack(
-                "<III", largest.CRC, largest.file_size, largest.file_size
-            )
-            changed[place + 42 : place + 46] = struct.pack("<I", largest.header_offset)
-        place += 46 + name_length + extra + comment
-    return sealed(bytes(changed))
 
 
 def test_members_that_overlap_are_refused(tmp_path: Path) -> None:
