@@ -14,7 +14,7 @@ help:
 	@echo "make test          every check: lint, types, import contract, tests"
 	@echo "make test-other-cpu  the tests of numbers as another CPU would run them"
 	@echo "make test-long     try to destroy model files and to run out of memory: kills, 100,000 mutations, 1,000 bombs; an hour"
-	@echo "make fuzz          random bytes for every reader, N=100000 times (SEED=0; FUZZ='--engine atheris --target conll')"
+	@echo "make fuzz          random bytes for every reader, RUNS=100000 times (SEED=0; FUZZ='--engine atheris --target conll')"
 	@echo "make mutants       change a formula, N=200 times: does a test fail? (SEED=0, KIND=cpp for kernels)"
 	@echo "make lint          ruff, clang-format, mypy --strict, import-linter"
 	@echo "make bench         corate and its peers in one run, half an hour; rewrites docs/benchmark.md and .svg (DATA=$(DATA))"
@@ -64,8 +64,9 @@ test-other-cpu: .venv/dev
 test-long: .venv/dev
 	$(BIN)/python -m pytest -m long -rP
 
+RUNS ?= 100000
 fuzz: .venv/dev
-	$(BIN)/python tools/fuzz.py -n $(or $(filter-out 200,$(N)),100000) --seed $(SEED) $(FUZZ)
+	$(BIN)/python tools/fuzz.py -n $(RUNS) --seed $(SEED) $(FUZZ)
 
 bench:
 	@test -d $(DATA)/brown || { echo "$(DATA)/brown: no such folder: give DATA=…, see docs/installing.md" >&2; exit 2; }

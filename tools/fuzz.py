@@ -1,4 +1,4 @@
-"""Random bytes for every reader: `make fuzz N=1000000` executions, of one TARGET or of all in turn.
+"""Random bytes for every reader: `make fuzz RUNS=1000000` executions, of one TARGET or of all in turn.
 
 With atheris installed (pip install atheris), --engine atheris follows what the bytes reach in the code; the
 plain engine mutates the seeds of tests/fuzz by a seed of its own, so that every finding can be made again.
