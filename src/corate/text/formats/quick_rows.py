@@ -28,8 +28,7 @@ def plain_columns(rows: list[str], width: int, separator: str) -> list[list[str]
         return None
     if "\r" in text or (separator == " " and ("\t" in text or "" in cells)):
         return None
-    columns = [cells[k :: width + 1] for k in range(width)]
-    return None if DOCSTART in columns[0] else columns
+    return None if DOCSTART in text else [cells[k :: width + 1] for k in range(width)]
 
 
 AnyColumn = TypeVar("AnyColumn")
@@ -67,7 +66,8 @@ class PlainRows:
     def read(self, lines: list[str]) -> bool:
         """Take in lines of which the last is empty; False, and nothing is taken in, if one is not plain."""
         if self._native:
-            return self._cells.read(letters_of("\n".join(lines)), letters_of(DOCSTART))
+            text = "\n".join(lines)
+            return DOCSTART not in text and self._cells.read(letters_of(text), letters_of(DOCSTART))
         columns = plain_columns(list(filter(None, lines)), self._width, self._separator)
         if columns is None or not all(map(str.strip, chain.from_iterable(columns))):
             return False
