@@ -42,6 +42,21 @@ def test_tagging_while_learning(model: CountedModel) -> None:
     assert model.predict(tests) == before
 
 
+@pytest.mark.parametrize("kept", ["_rates", "_last_maker", "_factors"])
+@pytest.mark.parametrize("model", [Tagger("fixed"), EmpiricalCRF(), HMM()], ids=lambda m: type(m).__name__)
+def test_what_a_late_thread_leaves_behind_is_not_built_upon(model: CountedModel, kept: str) -> None:
+    """It began to tag before an update, and puts down what it made of the old counts after it."""
+    tests = [*TEST, MORE[0][0]]
+    before = model.fit(X[:120], Y[:120]).predict(tests)
+    stale = vars(model).get(kept)
+    after = model.partial_fit(*MORE).predict(tests)
+    for change, expected in ((model.forget, before), (model.partial_fit, after), (model.forget, before)):
+        if stale is not None:
+            setattr(model, kept, stale)
+        stale = vars(model).get(kept)
+        assert change(*MORE).predict(tests) == expected
+
+
 def learn_while_eight_tag(model: CountedModel, n_updates: int) -> int:
     """One thread teaches and unteaches; eight ask for labels, marginals and the n best, of the model, of
     copies of it, and of copies that are made meanwhile. The number of answers, each of which is right."""

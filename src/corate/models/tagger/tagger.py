@@ -136,6 +136,8 @@ class Tagger(CountedModel):
 
     def _replace_counts(self, counts: Counts, changed: Counts | None = None, sign: int = 1) -> None:
         weights, known = self.weights_, self._rates if changed is not None else None
+        if known is not None and known.counts is not self.counts_:
+            known = None  # a thread that was tagging has put down what it made of older counts
         if counts.labels != self.classes_:
             weights = weights.relabelled(self.classes_, counts.labels)
         rates = None if known is None or changed is None else known.plus(counts, changed, sign)
