@@ -35,6 +35,7 @@ BATCH_TOKENS = 100_000
 MOST_SCORES = 1 << 22
 
 MOST_THREADS = 1024
+NUMBERS_OF_LABEL = 16  # in n-best: steps back, candidates, labels, and the lists that are given
 
 
 Self = TypeVar("Self", bound="Estimator")
@@ -214,7 +215,8 @@ class Estimator(ABC):
             lattice = constrain(lattice, constraints, self.classes_, first)
         lattice = self._refine(lattice, batch)
         if n_sequences:
-            check_room(n_sequences * lattice.n_positions, f"{n_sequences:,} label sequences")
+            n_numbers = n_sequences * lattice.n_positions * NUMBERS_OF_LABEL
+            check_room(n_numbers, f"{n_sequences:,} label sequences")
             check_expandable(lattice)
         return lattice
 
