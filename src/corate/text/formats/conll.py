@@ -33,7 +33,7 @@ from corate.text.formats.base import (
 )
 from corate.text.formats.quick_rows import DOCSTART, PlainRows, cut_label, plain_columns
 
-RUN_TOKENS, RUN_LINES = 500_000, 1_000_000  # of plain rows that are read before they are handed on
+RUN_TOKENS, RUN_LINES = 500_000, 500_000  # of plain rows that are read before they are handed on
 NO_BREAK = "\u00a0"  # a blank that is text
 IS_DOCSTART = re.compile(DOCSTART + r"(?=[ \t\r]|$)")
 

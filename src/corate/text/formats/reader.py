@@ -18,7 +18,7 @@ from corate.text.formats.lines import Progress, open_blocks, source_name
 Part = TypeVar("Part", Sentence, Sentence | Corpus)
 
 # What is read until a sentence with a token is complete: more is no text, or has lost its blank lines.
-MOST_LINES = 2_000_000
+MOST_LINES = 1_000_000
 MOST_LETTERS = 1 << 28
 
 
