@@ -106,8 +106,8 @@ def changing(path: str, output: str | None, quiet: bool) -> Iterator[CountedMode
     """A model to change, which is then saved; others who would change the same file wait meanwhile."""
     from corate.storage.locks import locked
 
-    if output is not None:
-        check_target(Path(output))
+    if output is not None or Path(path).is_file():
+        check_target(Path(path if output is None else output))
 
     def waiting() -> None:
         if not quiet:

@@ -27,8 +27,7 @@ from corate.arrays import Float, Int, Mask
 from corate.contexts.template import MOST_ATOMS, Atom, Context, quote
 from corate.models.tagger.settings import SETTINGS, Settings
 from corate.rates.smoothed import smooth
-from corate.text.corpus import UNLABELLED, Corpus
-from corate.text.features import ABSENT
+from corate.text.corpus import ABSENT, UNLABELLED, Corpus
 
 MOST_BITS = 48  # of a joint value's key: later vocabularies may grow
 
