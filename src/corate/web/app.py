@@ -257,6 +257,7 @@ def make_app(
     handlers: dict[Any, Any] = {Exception: _failed, RefusalError: _refused, HTTPException: _not_there}
     handlers |= {kind: _refused for kind, _ in STATUS}
     inner = Starlette(routes=routes, lifespan=app.saving, exception_handlers=handlers)
+    inner.router.redirect_slashes = False
     return Guard(inner, hosts, token, limits, metrics)
 
 

@@ -12,6 +12,7 @@ Answers get a content security policy that allows this server's own files and no
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ PUBLIC = ("/healthz",)  # besides files of the page, which are no secret
 NEEDS_TOKEN = ("/api/", "/metrics")
 NDJSON = "application/x-ndjson"
 TYPES = ("application/json", NDJSON)
+MOST_DRAINED, DRAIN_SECONDS = 256 << 20, 2.0  # bytes of a body that is too large, and pauses between them
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -104,6 +106,8 @@ class Guard:
             sentence = f"the request did not arrive within {self.limits.seconds:g} seconds: send it faster"
             return await refusal(408, sentence)(scope, receive, send)
         except RefusalError as error:
+            if error.status == 413:  # a client that is still sending would not see the answer
+                await self._drain(receive)
             return await refusal(error.status, error.sentence)(scope, receive, send)
         if body is None:  # the client has hung up
             return None
@@ -152,6 +156,16 @@ class Guard:
 
     def _too_large(self) -> str:
         return f"the body is larger than {self.limits.body_bytes:,} bytes: send several requests"
+
+    async def _drain(self, receive: Receive) -> None:
+        """Take in what still comes, for a while."""
+        left = MOST_DRAINED
+        with contextlib.suppress(asyncio.TimeoutError):
+            while left > 0:
+                message = await asyncio.wait_for(receive(), DRAIN_SECONDS)
+                left -= max(1, len(message.get("body", b"")))
+                if not message.get("more_body", False):
+                    return
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
         """All of it; None if the client hangs up before its end."""
