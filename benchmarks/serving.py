@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import socket
 import subprocess
@@ -23,7 +24,7 @@ from collections import Counter
 from collections.abc import Sequence
 from http.client import HTTPException
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import Any
 
 from corate import Tagger, load, load_sample, read_corpus
@@ -52,12 +53,16 @@ def timed(server: Server, path: str, **body: Any) -> float:
 
 
 def latency(path: Path, part: Part) -> None:
-    learned, tagged = [], []
+    learned, tagged, cpu = [], [], []
     with serving(path, "--learn") as server:
         for words, labels in zip(part.words[:N_CORRECTIONS], part.labels, strict=False):
+            before = cpu_seconds(server.process.pid)
             learned.append(timed(server, "/api/learn", tokens=words, labels=labels, new_labels=True))
+            cpu.append(cpu_seconds(server.process.pid) - before)
             tagged.append(timed(server, "/api/tag", tokens=words))
-    print(f"learning one of {len(learned)} sentences: {quantiles(learned)}")
+    print(
+        f"learning one of {len(learned)} sentences: {quantiles(learned)}; mean CPU {1000 * mean(cpu):.1f} ms"
+    )
     print(f"tagging one sentence: {quantiles(tagged)}", flush=True)
 
 
@@ -121,6 +126,12 @@ class Clients:
             body = json.dumps({"tokens": self.part.words[chance.randrange(len(self.part.words))]}).encode()
             with socket.create_connection(tuple(self.server.host.split(":")), timeout=5) as connection:  # type: ignore[arg-type]
                 connection.sendall((self._head(len(body)) + body)[: chance.choice([30, 120, 10_000])])
+
+
+def cpu_seconds(process: int) -> float:
+    """Of all its threads, saving included; in steps of 10 ms."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def resident(process: int) -> float:
@@ -201,8 +212,8 @@ def kills(path: Path, times: int, seed: int = 0) -> None:
     words = {*found.words.values}
     same = load(path).counts_ == base.partial_fit(found).counts_
     missing = sum(word not in words for word in acknowledged)
-    print(f"{times} kills: {len(acknowledged):,} corrections acknowledged, {missing} missing, "
-          f"{found.n_sentences:,} in the file; the model is that of the file: {same}", flush=True)  # fmt: skip
+    print(f"{times} kills: {len(acknowledged):,} acknowledged, {missing} missing", end=", ")
+    print(f"{found.n_sentences:,} in the file; the model is that of the file: {same}", flush=True)
 
 
 def full_disk(model: Path) -> None:
@@ -246,8 +257,9 @@ def _fill(model: Path, folder: Path) -> None:
     words = {*read_corpus(beside(path), "conll").words.values}
     missing = sum(word not in words for word in acknowledged)
     known = load(path).known_words()
-    print(f"a full disk: statuses {dict(statuses)}; {len(acknowledged)} acknowledged, {missing} missing in the file, "
-          f"{sum(word not in known for word in acknowledged)} in the model", flush=True)  # fmt: skip
+    unknown = sum(word not in known for word in acknowledged)
+    print(f"a full disk: statuses {dict(statuses)}; {len(acknowledged)} acknowledged", end=", ")
+    print(f"{missing} missing in the file, {unknown} in the model", flush=True)
 
 
 def main() -> None:

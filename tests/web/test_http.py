@@ -43,7 +43,9 @@ def test_tagging_is_that_of_the_model(server: Server, taggers: Path) -> None:
 
 def test_reading_any_format(server: Server) -> None:
     """What has more columns than the model looks at has labels."""
-    texts = {"a b\nc": [(["a", "b"], None), (["c"], None)]}
+    texts: dict[str, list[tuple[list[str], list[str] | None]]] = {
+        "a b\nc": [(["a", "b"], None), (["c"], None)]
+    }
     texts["a\tDET\nb\tNOUN\n\nc\tVERB\n"] = [(["a", "b"], ["DET", "NOUN"]), (["c"], ["VERB"])]
     texts["a/DET b/NOUN\n"] = [(["a", "b"], ["DET", "NOUN"])]
     texts['{"tokens": ["a"], "labels": ["DET"]}\n{"tokens": ["b"], "labels": ["X"]}'] = [
