@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
 import gc
 import socket
 from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ from corate.web.served import Served
 HEADER_SECONDS = 15.0  # in which a connection must say what it wants
 IDLE_SECONDS = 15  # that a connection is kept for another request
 MOST_CONNECTIONS = 1_000
+M_ARENA_MAX = -8  # of glibc's mallopt
 SENTENCE = b'{"error": "the request did not come in time"}'
 TOO_LATE = (
     b"HTTP/1.1 408 Request Timeout\r\ncontent-type: application/json\r\nconnection: close\r\n"
@@ -61,6 +63,12 @@ def open_models(paths: Sequence[str], learns: bool) -> list[Served]:
     return found
 
 
+def _keep_memory_small() -> None:
+    """Every correction makes tables anew, in whatever thread: one pool for all of them stays small (glibc)."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
+
+
 def serve(
     models: Sequence[Served],
     host: str | None,
@@ -93,6 +101,7 @@ def serve(
         timeout_graceful_shutdown=5,
     )
     server = uvicorn.Server(config)
+    _keep_memory_small()
     gc.enable()  # which short commands do without
     gc.freeze()
 
