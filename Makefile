@@ -57,7 +57,8 @@ N ?= 200
 SEED ?= 0
 KIND ?= python
 mutants: .venv/dev
-	$(BIN)/python tools/mutate.py -n $(N) --seed $(SEED) --kind $(KIND)
+	$(if $(filter cpp,$(KIND)),$(BIN)/pip install --quiet --disable-pip-version-check cmake nanobind)
+	$(BIN)/python -m tools.mutate -n $(N) --seed $(SEED) --kind $(KIND)
 
 # The tests of numbers once more, with the sums of another BLAS and the loops of another NumPy.
 test-other-cpu: .venv/dev

@@ -26,7 +26,9 @@ Cli = Callable[..., Result]
 MEMORY = Path("/dev/shm")
 
 # For tools/mutate.py: that a test fails is all it asks, not what the smallest example is.
-settings.register_profile("mutants", phases=[Phase.explicit, Phase.generate], database=None)
+settings.register_profile(
+    "mutants", phases=[Phase.explicit, Phase.generate], database=None, derandomize=True, deadline=None
+)
 
 
 @pytest.fixture

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from conftest import Result
@@ -65,3 +68,10 @@ def assert_one_line(result: Result, message: str) -> None:
     assert result.err.count("\n") == 1, result.err
     assert "Traceback" not in result.err
     assert message in result.err
+
+
+def assert_no_permission(script: str, *arguments: object, folder: Path) -> None:
+    """A script whose last words are the exit code of a command that this user must not do."""
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    assert_one_line(Result(int(done.stdout), "", done.stderr), "ermission")

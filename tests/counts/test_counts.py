@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corate.arrays import pack, unpack
+from corate.counts.counts import Counts
 from corate.counts.engines.memory import count_chunks
 from corate.counts.events import count
 from corate.counts.names import LABEL_PAIR, WORD_LABEL, WORD_PAIR
@@ -20,7 +21,7 @@ from corate.text.corpus import Corpus
 from corate.text.tokens import as_corpus
 from shared import KERNELS, as_counter, by
 
-TABLES = (WORD_LABEL, LABEL_PAIR, WORD_PAIR)
+TABLES = (WORD_LABEL, LABEL_PAIR, WORD_PAIR, "suffix1.y")
 
 Labelled = list[list[tuple[str, str]]]
 token = st.tuples(st.sampled_from(["a", "b", "cc", "é", "日本", ""]), st.sampled_from(["X", "Y", "Z"]))
@@ -47,6 +48,7 @@ def test_counts_are_a_group(a: Labelled, b: Labelled) -> None:
     of_a, of_b = count(corpus(a), TABLES), count(corpus(b), TABLES)
     assert of_a + of_b == both == of_b + of_a
     assert both - of_b == of_a
+    assert Counts.empty(TABLES) + of_a == of_a == of_a - Counts.empty(TABLES)
 
 
 @settings(deadline=None)
@@ -91,3 +93,5 @@ def test_rows_are_checked_by_the_kernel_as_without_it(rows: list[tuple[int, int]
     table = Table(np.array(rows, np.int32).reshape(-1, 2), np.ones(len(rows), np.int64))
     expected = all(a < b for a, b in pairwise(rows)), by("numpy", table.check)[1]
     assert table.check() == by("numpy", table.check) == expected
+    if in_order:
+        assert table.n_values == len({row[:-1] for row in rows})

@@ -8,23 +8,23 @@ import numpy as np
 import pytest
 
 from corate import InputError
+from corate.counts import names
 from corate.counts.counts import Counts
 from corate.counts.events import count
 from corate.counts.invariants import MOST, check
-from corate.counts.names import (
-    FIRST_LABEL,
-    LABEL,
-    LABEL_PAIR,
-    LABEL_TRIPLE,
-    LAST_LABEL,
-    WORD_LABEL,
-    WORD_PAIR,
-)
 from corate.counts.table import Table
 from corate.models.counted import MOST_COUNTED, check_counts
 from corate.text.tokens import as_corpus
 
-TABLES = (LABEL, FIRST_LABEL, LAST_LABEL, LABEL_PAIR, LABEL_TRIPLE, WORD_LABEL, WORD_PAIR)
+TABLES = (
+    names.LABEL,
+    names.FIRST_LABEL,
+    names.LAST_LABEL,
+    names.LABEL_PAIR,
+    names.LABEL_TRIPLE,
+    names.WORD_LABEL,
+    names.WORD_PAIR,
+)
 CORPUS = as_corpus([["a", "b", "a"], ["b"]], [["P", "Q", "P"], ["Q"]])
 
 
@@ -59,18 +59,18 @@ def test_numbers_of_sentences(counts: Counts, n: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "row", "by", "message"),
     [
-        (LABEL, 0, 1, "does not add up to the counts of the labels"),
-        (LABEL, 0, -1, "does not add up to the counts of the labels"),
-        (WORD_LABEL, 0, 1, "does not add up to the counts of the labels"),
-        (WORD_LABEL, 0, -1, "does not add up to the counts of the labels"),
-        (LABEL_PAIR, 0, 1, "more pairs of labels, first or last ones"),
-        (FIRST_LABEL, 0, 1, "more pairs of labels, first or last ones"),
-        (LAST_LABEL, 0, 1, "more pairs of labels, first or last ones"),
-        (FIRST_LABEL, 0, -1, "holds a count below 1"),
-        (LABEL_TRIPLE, 0, 1, "does not add up to what the others count"),
-        (WORD_PAIR, 0, 1, "does not add up to what the others count"),
-        (WORD_PAIR, 1, 1, "does not add up to what the others count"),
-        (LABEL_PAIR, 0, MOST, "holds a count below 1"),
+        (names.LABEL, 0, 1, "does not add up to the counts of the labels"),
+        (names.LABEL, 0, -1, "does not add up to the counts of the labels"),
+        (names.WORD_LABEL, 0, 1, "does not add up to the counts of the labels"),
+        (names.WORD_LABEL, 0, -1, "does not add up to the counts of the labels"),
+        (names.LABEL_PAIR, 0, 1, "more pairs of labels, first or last ones"),
+        (names.FIRST_LABEL, 0, 1, "more pairs of labels, first or last ones"),
+        (names.LAST_LABEL, 0, 1, "more pairs of labels, first or last ones"),
+        (names.FIRST_LABEL, 0, -1, "holds a count below 1"),
+        (names.LABEL_TRIPLE, 0, 1, "does not add up to what the others count"),
+        (names.WORD_PAIR, 0, 1, "does not add up to what the others count"),
+        (names.WORD_PAIR, 1, 1, "does not add up to what the others count"),
+        (names.LABEL_PAIR, 0, MOST, "holds a count below 1"),
     ],
 )
 def test_a_count_too_many_or_too_few(counts: Counts, name: str, row: int, by: int, message: str) -> None:
@@ -85,7 +85,7 @@ def test_less_is_possible_where_tokens_lack_a_label(counts: Counts) -> None:
 
 
 def test_shapes_and_orders(counts: Counts) -> None:
-    table = counts.tables[LABEL_PAIR]
+    table = counts.tables[names.LABEL_PAIR]
     damaged: list[tuple[Any, Any, str]] = [
         (table.ids[::-1].copy(), table.n, "not sorted"),
         (table.ids[[0, 0]], table.n, "repeats a row"),
@@ -98,7 +98,7 @@ def test_shapes_and_orders(counts: Counts) -> None:
     ]
     for ids, n, message in damaged:
         with pytest.raises(ValueError, match=message):
-            check(replaced(counts, LABEL_PAIR, Table(ids, n)))
+            check(replaced(counts, names.LABEL_PAIR, Table(ids, n)))
 
 
 @pytest.mark.parametrize(
@@ -120,6 +120,6 @@ def test_vocabularies(counts: Counts, key: str, values: list[str], message: str)
 def test_an_event_is_counted_up_to_32_bits(counts: Counts) -> None:
     """The kernels hold as much, and no more."""
     assert np.iinfo(np.uint32).max == MOST_COUNTED
-    check_counts(changed(counts, LABEL, 0, MOST_COUNTED - int(counts.tables[LABEL].n[0])))
+    check_counts(changed(counts, names.LABEL, 0, MOST_COUNTED - int(counts.tables[names.LABEL].n[0])))
     with pytest.raises(InputError, match="more than 4,294,967,295 times"):
-        check_counts(changed(counts, LABEL, 0, MOST_COUNTED + 1 - int(counts.tables[LABEL].n[0])))
+        check_counts(changed(counts, names.LABEL, 0, MOST_COUNTED + 1 - int(counts.tables[names.LABEL].n[0])))

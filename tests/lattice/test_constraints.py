@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brute_force import sequences
-from corate import ConstraintError, Constraints, EmpiricalCRF
+from corate import ConstraintError, Constraints, EmpiricalCRF, InputError
 from corate.arrays import offsets_of
 from corate.lattice import decode
 from corate.lattice.constraints import constrain
@@ -89,6 +89,19 @@ def test_the_best_that_is_allowed(case: tuple[Lattice, Constraints, tuple[str, .
         assert len(sequences(limited, s)) == len(some)
 
 
+def test_labels_of_another_scheme() -> None:
+    crf = EmpiricalCRF().fit([["a", "b", "c"]], [["B-X", "I-X", "O"]])
+    with pytest.raises(InputError, match="the model has B-X and none of E-X, S-X: its labels are not of"):
+        crf.predict([["a"]], Constraints(scheme="IOBES"))
+    odd = EmpiricalCRF().fit([["a", "b"]], [["B-X", "N"]])
+    with pytest.raises(InputError, match="the model's label 'N' is not of the scheme IOB2"):
+        odd.predict([["a"]], Constraints(scheme="IOB2"))
+    with pytest.raises(InputError, match="forced is a list with"):
+        Constraints(forced={0: "B-X"})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="forbidden is a list of pairs"):
+        Constraints(forbidden=[("O", "O", "O")])  # type: ignore[list-item]
+
+
 def test_a_span_is_closed_at_the_end_of_its_sentence() -> None:
     crf = EmpiricalCRF().fit([["a", "b"], ["c"], ["d"]], [["B-X", "L-X"], ["U-X"], ["O"]])
     assert crf.predict([["d", "a"]]) == [["O", "B-X"]]
@@ -100,3 +113,21 @@ def test_labels_that_no_word_had_win_only_where_they_must() -> None:
     crf = EmpiricalCRF().fit([["a", "b"]], [["P", "Q"]])
     assert crf.predict([["a", "b"]], Constraints(forced=[{1: "P"}])) == [["P", "P"]]
     assert math.isfinite(crf.log_prob([["a", "b"]], [["P", "Q"]])[0])
+
+
+@pytest.mark.parametrize(
+    ("constraints", "message"),
+    [
+        (Constraints(forced=[{2: "P"}]), "sentence 0 has 2 tokens: no label can be forced at 2"),
+        (Constraints(forced=[{}, {-1: "P"}]), "sentence 1 has 1 tokens: no label can be forced at -1"),
+        (Constraints(forced=[{"0": "P"}]), "no label can be forced at '0'"),  # type: ignore[dict-item]
+        (Constraints(forced=[{}, {}, {}]), "labels are forced in 3 sentences, but there are 2"),
+        (Constraints(forced=[{0: "R"}]), "the model has no label 'R': choose from P, Q"),
+        (Constraints(forbidden=[("P", "R")]), "the model has no label 'R'"),
+    ],
+)
+def test_what_is_not_there_cannot_be_forced(constraints: Constraints, message: str) -> None:
+    crf = EmpiricalCRF().fit([["a", "b"]], [["P", "Q"]])
+    assert crf.predict([["a", "b"], ["a"]], Constraints(forced=[{1: "P"}, {0: "Q"}])) == [["P", "P"], ["Q"]]
+    with pytest.raises(InputError, match=message):
+        crf.predict([["a", "b"], ["a"]], constraints)

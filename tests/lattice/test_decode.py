@@ -32,16 +32,12 @@ def test_kernels_are_built() -> None:
 def test_viterbi_is_the_best_of_all(kernel: str, x: Lattice) -> None:
     best = by(kernel, decode.viterbi, x)
     for s in range(x.n_sentences):
-        every = sequences(x, s)
-        if not every:
-            assert best.scores[s] == -math.inf
-            continue
-        score, path = every[0]
+        score, path = next(iter(sequences(x, s)), (-math.inf, None))
         assert best.scores[s] == score
-        span = x.span(s)
-        assert (
-            best.candidates[span.start : span.stop] - x.positions[span.start : span.stop]
-        ).tolist() == list(path)
+        if path is None:
+            continue
+        chosen = best.candidates[x.span(s)] - x.positions[x.span(s)]
+        assert chosen.tolist() == list(path)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -69,17 +65,11 @@ def test_marginals_are_sums_over_all(kernel: str, x: Lattice) -> None:
 def test_nbest_are_the_first_of_all(kernel: str, x: Lattice, n: int) -> None:
     best = by(kernel, decode.nbest, x, n)
     for s in range(x.n_sentences):
-        every = sequences(x, s)[:n]
-        span = x.span(s)
-        found = [
-            (
-                best.scores[k, s],
-                tuple(best.candidates[k, span.start : span.stop] - x.positions[span.start : span.stop]),
-            )
-            for k in range(n)
-            if best.scores[k, s] > -math.inf
-        ]
-        assert found == every
+        chosen = best.candidates[:, x.span(s)] - x.positions[x.span(s)]
+        paths = map(tuple, chosen.tolist())
+        found = [pair for pair in zip(best.scores[:, s], paths, strict=True) if pair[0] > -math.inf]
+        assert found == sequences(x, s)[:n]
+        assert (best.candidates[len(found) :, x.span(s)] == -1).all(), "no sequence, no candidate"
 
 
 def test_lattices_are_alive() -> None:

@@ -27,7 +27,6 @@ from corate import (
 from corate.contexts.defaults import LAFFERTY
 from corate.contexts.views import ending, hyphen, initial
 from corate.lattice import decode
-from corate.models.hmm import deleted_interpolation
 from corate.models.loglinear.base import FittedModel
 from corate.models.loglinear.iis import solve
 from experiments import label_bias
@@ -204,17 +203,6 @@ def test_three_optima_of_the_test_time_problem() -> None:
     assert math.exp(found["zero"].log_prob(test, [["1", "1"]])[0]) > 0.55
 
 
-def test_unsmoothed_hmm_labels_as_empirical_training() -> None:
-    """P̃(x | y) ∝ P̃(y | x) / P̃(y), so that both have the same factors at known words."""
-    hmm = HMM(smoothing="none", ends=False).fit(X, Y)
-    ep = EmpiricalCRF(pair="label").fit(X, Y)
-    assert hmm.predict(X) == ep.predict(X)
-    both = [model.predict_marginals(X[:30]) for model in (hmm, ep)]
-    for a, b in zip(*both, strict=True):
-        for p, q in zip(a, b, strict=True):
-            assert p == pytest.approx(q, abs=1e-9)
-
-
 def test_separate_training_of_saturated_factors_is_empirical_training() -> None:
     """With a feature for every word and every pair of words, u = P̃(y | x) and v = P̃(y, y′ | x, x′)."""
     words, gold = zip(*RIB_ROB, strict=True)
@@ -222,54 +210,6 @@ def test_separate_training_of_saturated_factors_is_empirical_training() -> None:
     assert math.exp(crf.log_prob([list("rob")], [list("YOB")])[0]) == pytest.approx(9 / 10, abs=1e-3)
     ep = EmpiricalCRF(pair="word").fit(words, gold)
     assert crf.predict(words) == ep.predict(words)
-
-
-# HMM -------------------------------------------------------------------------------------------------
-
-TINY = [["a", "b", "a"], ["b"]], [["P", "Q", "P"], ["Q"]]
-
-
-@pytest.mark.parametrize(
-    ("smoothing", "start", "step", "emission"),
-    [  # P(P | start), P(Q | P), P(a | P)
-        ("none", 1 / 2, 1 / 2, 1.0),
-        ("lidstone", (1 + 0.1) / (2 + 0.3), (1 + 0.1) / (2 + 0.3), (2 + 0.1) / (2 + 0.3)),
-        # outcomes P 2, Q 2, stop 2 of 6; two distinct ones after each
-        ("witten-bell", (1 + 2 / 3) / 4, (1 + 2 / 3) / 4, (2 + 1 / 2) / 3),
-    ],
-)
-def test_hmm_by_hand(smoothing: str, start: float, step: float, emission: float) -> None:
-    factors = HMM(smoothing).fit(*TINY).factors()
-    assert math.exp(factors.start[0]) == pytest.approx(start)
-    assert math.exp(factors.transitions[0, 1]) == pytest.approx(step)
-    assert math.exp(factors.emissions(["a"])[0, 0]) == pytest.approx(emission)
-
-
-@pytest.mark.parametrize("smoothing", ["none", "lidstone", "witten-bell", "interpolation"])
-def test_hmm_probabilities_sum_to_one(smoothing: str) -> None:
-    factors = HMM(smoothing).fit(X, Y).factors()
-    assert np.exp(factors.start).sum() <= 1 + 1e-12  # smoothing leaves something for an empty sentence
-    leaving = np.exp(factors.transitions).sum(axis=1) + np.exp(factors.stop)
-    assert leaving == pytest.approx(np.ones(len(leaving)))
-    assert np.exp(factors.known).sum(axis=0).max() <= 1 + 1e-12
-
-
-def test_deleted_interpolation_by_hand() -> None:
-    """An event votes for P(y′ | y) if that expects it, without itself, at least as much as P(y′) does."""
-    one_row = np.array([[3.0, 2.0]])  # the same twice: both say (3 − 1) / (5 − 1) and (2 − 1) / (5 − 1)
-    assert deleted_interpolation(one_row) == 1.0
-    # 3: 2/2 against 3/5; 1: 0 of 0 against 3/5; 2: 1/1 against 1/5
-    assert deleted_interpolation(np.array([[3.0, 0.0], [1.0, 0.0], [0.0, 2.0]])) == pytest.approx(5 / 6)
-    # 2: 1/3 against 2/7; 2: 1/3 against 4/7; 1: 0/3 against 2/7; 3: 2/3 against 4/7
-    assert deleted_interpolation(np.array([[2.0, 2.0], [1.0, 3.0]])) == pytest.approx(5 / 8)
-
-
-def test_hmm_learns_forgets_and_merges() -> None:
-    half = len(X) // 2
-    whole = HMM().fit(X, Y)
-    first, second = HMM().fit(X[:half], Y[:half]), HMM().fit(X[half:], Y[half:])
-    assert (first + second).counts_ == whole.counts_
-    assert whole.forget(X[half:], Y[half:]).counts_ == first.counts_
 
 
 # What goes wrong -------------------------------------------------------------------------------------
@@ -376,8 +316,9 @@ def test_damaged_weights_do_not_load(model: FittedModel, tmp_path: Path) -> None
         corate.load(tmp_path / "m.model")
 
 
-def test_explanations_are_weights() -> None:
-    crf = LinearChainCRF().fit(FEW, FEW_LABELS)
+@pytest.mark.parametrize("contexts", [None, ["word", "pair:word", "pair:initial", "pair:word-1,word"]])
+def test_explanations_are_weights(contexts: list[str] | None) -> None:
+    crf = LinearChainCRF(contexts=contexts).fit(FEW, FEW_LABELS)
     words = FEW[0]
     explained = crf.explain(words)
     assert [each.label for each in explained] == crf.predict([words])[0]

@@ -5,14 +5,18 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from brute_force import sequences
 from corate import EmpiricalCRF, InputError, NotFittedError, load
+from corate.contexts.views import view
 from corate.models.empirical.empirical import MU_GRID
 from corate.rates.empirical import LOG_ZERO
 
@@ -54,20 +58,20 @@ def test_test_time_problem() -> None:
 tokens = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("XYZ")), min_size=1, max_size=5)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(tokens, min_size=1, max_size=8), st.lists(st.sampled_from("abc"), min_size=1, max_size=5))
 def test_label_pairs_make_it_a_bigram_hmm(data: list[list[tuple[str, str]]], words: list[str]) -> None:
     """P̃(x|y) ∝ P̃(y|x)/P̃(y): on known words the best sequence is that of an unsmoothed HMM."""
     x_y = Counter(t for s in data for t in s)
     y_n = Counter(y for s in data for _, y in s)
-    y_y = Counter((a[1], b[1]) for s in data for a, b in itertools.pairwise(s))
+    y_y = Counter((a[1], b[1]) for s in data for a, b in pairwise(s))
     assume(all(any((w, y) in x_y for y in y_n) for w in words))
 
     def hmm(labels: tuple[str, ...]) -> Fraction:
         p = Fraction(y_n[labels[0]], sum(y_n.values()))
         for word, y in zip(words, labels, strict=True):
             p *= Fraction(x_y[word, y], y_n[y])
-        for a, b in itertools.pairwise(labels):
+        for a, b in pairwise(labels):
             p *= Fraction(y_y[a, b], y_n[a])
         return p
 
@@ -79,6 +83,95 @@ def test_label_pairs_make_it_a_bigram_hmm(data: list[list[tuple[str, str]]], wor
     assert every[tuple(found)] == best
     posterior = best / sum(every.values())
     assert math.exp(crf.log_prob([words], [found])[0]) == pytest.approx(float(posterior), rel=1e-9)
+
+
+# All factors in plain Python --------------------------------------------------------------------------
+
+CONTEXTS = ("suffix1", "initial")
+
+
+class Plain:
+    """ψ and φ of EP1 and ECRN, word pairs included, from lists of (word, label)."""
+
+    def __init__(self, data: list[list[tuple[str, str]]], signature: bool, of_words: bool) -> None:
+        self.tokens = [token for s in data for token in s]
+        self.pairs = [pair for s in data for pair in pairwise(s)]
+        self.known, self.of_words = {word for word, _ in self.tokens}, of_words
+        views = [view(name) for name in CONTEXTS]
+        self.contexts: list[Callable[[str], object]] = [*views]
+        if signature:  # a joint value; it is never silent
+            self.contexts = [lambda word: tuple(v(word) for v in views)]
+
+    def given(self, value: Callable[[str], object], x: object) -> dict[str, Fraction]:
+        """P̃(y | x), where `value` tells what of a word x is."""
+        n = Counter(y for word, y in self.tokens if value(word) == x)
+        return {y: Fraction(k, n.total()) for y, k in n.items()}
+
+    def psi(self, word: str) -> dict[str, Fraction]:
+        if word in self.known:
+            return self.given(str, word)
+        each = [self.given(f, f(word)) for f in self.contexts if f(word) != ""]
+        each = [p for p in each if p] or [self.given(lambda _: None, None)]
+        labels = {y for p in each for y in p}
+        return {y: sum((p.get(y, Fraction(0)) for p in each), Fraction(0)) / len(each) for y in labels}
+
+    def phi(self, a: str, b: str, y: str, z: str) -> Fraction:
+        """CR(y; z | a, b), its mean over contexts where a word is unknown; or else CR(y; z)."""
+        every = [str] if {a, b} <= self.known else self.contexts
+        rates = []
+        for f in every if self.of_words else []:
+            left, right = (str if word in self.known else f for word in (a, b))
+            seen = [(u[1], v[1]) for u, v in self.pairs if left(u[0]) == left(a) and right(v[0]) == right(b)]
+            if seen and "" not in (left(a), right(b)):
+                alone = self.given(left, left(a)).get(y, 0), self.given(right, right(b)).get(z, 0)
+                both = Fraction(seen.count((y, z)), len(seen))
+                rates.append(both / alone[0] / alone[1] if both else Fraction(0))
+        if rates:
+            return sum(rates, Fraction(0)) / len(rates)
+        prior = self.given(lambda _: None, None)
+        n = sum(u[1] == y and v[1] == z for u, v in self.pairs)
+        return Fraction(n, len(self.pairs)) / prior[y] / prior[z] if n else Fraction(0)
+
+    def score(self, words: list[str], labels: tuple[str, ...]) -> float:
+        factors = [self.psi(word)[y] for word, y in zip(words, labels, strict=True)]
+        factors += [self.phi(*w, *y) for w, y in zip(pairwise(words), pairwise(labels), strict=True)]
+        return sum(math.log(factor) if factor else LOG_ZERO for factor in factors)
+
+
+labelled = st.lists(
+    st.tuples(st.sampled_from(["a", "ba", "Ab", "B", "bb"]), st.sampled_from("XYZ")), min_size=1, max_size=4
+)
+
+
+@pytest.mark.parametrize("pair", ["label", "word"])
+@pytest.mark.parametrize("unknown", ["mean", "signature"])
+@settings(max_examples=60, deadline=None)
+@given(
+    data=st.lists(labelled, min_size=1, max_size=6),
+    words=st.lists(st.sampled_from(["a", "ba", "Ab", "B", "bb", "aa", "Cb", "d"]), min_size=1, max_size=3),
+)
+def test_every_factor_in_plain_python(
+    unknown: str, pair: str, data: list[list[tuple[str, str]]], words: list[str]
+) -> None:
+    plain = Plain(data, unknown == "signature", pair == "word")
+    crf = EmpiricalCRF(unknown, pair, CONTEXTS).fit(
+        [[w for w, _ in s] for s in data], [[y for _, y in s] for s in data]
+    )
+    lattice = crf._lattice(crf._corpus([words]))
+    here = [lattice.labels[lattice.candidates(i)].tolist() for i in range(len(words))]
+    assert [[crf.classes_[y] for y in labels] for labels in here] == [sorted(plain.psi(w)) for w in words]
+    for score, path in sequences(lattice, 0):
+        labels = tuple(crf.classes_[here[i][q]] for i, q in enumerate(path))
+        assert score == pytest.approx(plain.score(words, labels), rel=1e-12, abs=1e-9)
+
+
+def test_weights_of_ep2_are_there_when_it_is_fitted(tmp_path: Path) -> None:
+    crf = EmpiricalCRF("maxent").fit(X, Y)
+    assert crf.__dict__["training_log_"], "whatever there is to say of the fit is said by fit"
+    crf.save(tmp_path / "m")
+    found = load(tmp_path / "m")
+    assert found.__dict__["training_log_"] == [], "and not found once more by load"
+    assert found.predict_marginals([["Walked"]]) == crf.predict_marginals([["Walked"]])
 
 
 X = [["The", "dogs", "barked"], ["A", "Dutch-born", "painter", "sleeping"], ["Cats", "sleep"]]
@@ -142,6 +235,17 @@ def test_mu_oov_is_chosen_on_held_out_data() -> None:
     assert found(None, "N") == (min(wins), ["D", "N"])
     assert found(None, "M") == (1.0, ["D", "M"])
     assert EmpiricalCRF(mu_oov=None).fit(words, labels).get_params()["mu_oov"] is None
+    assert EmpiricalCRF(mu_oov=None).fit([["a"]], [["N"]]).mu_oov_ == 1.0, "nothing is left to choose it on"
+
+
+def test_mu_oov_is_chosen_on_a_tenth_that_is_not_counted_then() -> None:
+    """As above with (13/15) / (4/7) = 1.517: `Bees` is unknown to who chooses, and known afterwards."""
+    words = [["Aas"], ["Bas"], ["Cas"], ["Das"], ["Eas"], *[["the", "x"]] * 4, *[["the", "y"]] * 13]
+    labels = [["N"], ["N"], ["N"], ["M"], ["M"], *[["D", "N"]] * 4, *[["D", "M"]] * 13]
+    last = [["the", "Bees"]] * 2, [["D", "N"]] * 2
+    crf = EmpiricalCRF("signature", mu_oov=None).fit(words + last[0], labels + last[1])
+    assert crf.mu_oov_ == min(mu for mu in MU_GRID if 1.5**mu > (13 / 15) / (4 / 7)) > 1.0
+    assert "Bees" in crf.counts_.words
 
 
 def test_parameters_set_after_training_wait_for_the_next(tmp_path: Path) -> None:

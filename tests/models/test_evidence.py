@@ -129,7 +129,7 @@ def test_contexts_with_few_and_with_many_labels(n_finer: int) -> None:
         (whole, whole),
         (whole.without(part), Rates(whole.counts.without(part), contexts)),
     )
-    asked = as_corpus(X[90:170], names[90:170])
+    asked = as_corpus(X[90:130], names[90:130])
     assert asked.labels is not None
     gold = asked.labels.encode(whole.counts.labels)
     for both in cases:
@@ -191,9 +191,10 @@ def test_the_score_is_the_sum_of_its_terms(rates: tuple[Rates, Rates]) -> None:
 def test_threads_change_nothing(weights: str) -> None:
     """Neither training nor tagging."""
     test = load_sample("test")[0]
-    one = Tagger(weights).fit(X[:150], Y[:150])
+    n = 150 if weights == "fixed" else 60
+    one = Tagger(weights).fit(X[:n], Y[:n])
     for n_jobs in (2, 3):
-        many = Tagger(weights, n_jobs=n_jobs).fit(X[:150], Y[:150])
+        many = Tagger(weights, n_jobs=n_jobs).fit(X[:n], Y[:n])
         assert np.array_equal(many.weights_.vector(), one.weights_.vector())
         assert many.predict(test) == one.predict(test)
         assert many.predict_marginals(test) == one.predict_marginals(test)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -213,3 +214,50 @@ def test_too_many_features() -> None:
     with pytest.raises(InputError, match="features: take those that occur"):
         seen_features(chains, labels, 40_000, 100_000, all_states=True)
     assert len(features)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"state_labels": -1}, "a label that is not there"),
+        ({"left": -1}, "a label that is not there"),
+        ({"pair_right": -1}, "a label that is not there"),
+        ({"state_labels": 3}, "a label that is not there"),
+        ({"right": 3}, "a label that is not there"),
+        ({"pair_left": 3}, "a label that is not there"),
+        ({"right": np.int64}, "a label that is not there"),
+        ({"state_offsets": np.int32}, "do not fit their attributes"),
+        ({"pair_offsets": 1}, "do not fit their attributes|decrease"),
+        ({"left": slice(1, None)}, "a pair of labels lacks one"),
+        ({"pair_right": slice(1, None)}, "a pair of labels lacks one"),
+        ({"pair_left": slice(1, None), "pair_right": slice(1, None)}, "do not fit their attributes"),
+        ({"state_offsets": slice(None, -1)}, "do not fit their attributes"),
+        ({"state_offsets": slice(1, None)}, "do not fit their attributes"),
+        ({"state_offsets": slice(0, 0)}, "do not fit their attributes"),
+        ({"left": slice(None, None, -1), "right": slice(None, None, -1)}, "transitions are not sorted"),
+    ],
+)
+def test_features_from_outside(changes: dict[str, Any], message: str) -> None:
+    """A number is put at the first place, a type is another one, a slice is what is left."""
+    features, _, _ = problem(0, 3)
+    features.check()
+    made = {}
+    for name, change in changes.items():
+        array = getattr(features, name).copy()
+        if isinstance(change, slice):
+            array = array[change]
+        elif isinstance(change, int):
+            array[0] = change
+        else:
+            array = array.astype(change)
+        made[name] = array
+    with pytest.raises(ValueError, match=message):
+        replace(features, **made).check()
+
+
+def test_offsets_that_decrease() -> None:
+    features, _, _ = problem(0, 3)
+    offsets = features.state_offsets.copy()
+    offsets[1] = offsets[2] + 1
+    with pytest.raises(ValueError, match="offsets of features decrease"):
+        replace(features, state_offsets=offsets).check()

@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 import corate
-from corate.arrays import Float, dot, rounded
-from corate.models.loglinear.lbfgs import Objective, Point, descend
+from corate.arrays import dot, rounded
 from tools.cpu_features import can_be_switched_off
 
 MODELS = {
@@ -61,58 +60,6 @@ def test_model_files_are_equal(machine: dict[str, str], here: dict[str, bytes], 
     there = trained(tmp_path / "models", **machine)
     assert sorted(there) == sorted(MODELS)
     assert [name for name in here if here[name] != there[name]] == []
-
-
-# L-BFGS ----------------------------------------------------------------------------------------------
-
-
-def rosenbrock(w: Float) -> tuple[float, Float]:
-    from scipy.optimize import rosen, rosen_der
-
-    return float(rosen(w)), np.asarray(rosen_der(w))
-
-
-def quartic(w: Float) -> tuple[float, Float]:
-    scale = np.arange(1.0, len(w) + 1)
-    return float((scale * w**4 + (w - 1) ** 2).sum()), 4 * scale * w**3 + 2 * (w - 1)
-
-
-@pytest.mark.parametrize("objective", [rosenbrock, quartic])
-def test_steps_are_those_of_scipy(objective: Objective) -> None:
-    """SciPy's L-BFGS-B without bounds visits the same points."""
-    from scipy.optimize import minimize
-
-    start = np.array([-1.2, 1.0, 0.7, 2.0])
-    theirs: list[Float] = []
-    options = {"maxcor": 6, "ftol": 0.0, "gtol": 0.0, "maxiter": 15}
-    minimize(
-        objective,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        options=options,
-        callback=lambda w: theirs.append(w.copy()),
-    )
-    search = descend(objective, Point(start, *objective(start)))
-    ours = [point.weights for point, _ in zip(search, range(len(theirs) + 1), strict=False)][1:]
-    np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
-
-
-def test_a_search_ends_at_the_optimum() -> None:
-    last = [*descend(quartic, Point(np.full(3, 5.0), *quartic(np.full(3, 5.0))))][-1]
-    assert np.abs(last.gradient).max() < 1e-6
-    nowhere = np.zeros(2)
-    assert len([*descend(lambda w: (0.0, nowhere), Point(nowhere, 0.0, nowhere))]) == 1
-
-
-def test_a_step_into_the_infinite_is_taken_back() -> None:
-    def wall(w: Float) -> tuple[float, Float]:
-        if (w >= 1).any():
-            return np.inf, np.full(len(w), np.nan)
-        return float(-np.log1p(-w).sum() - 1.9 * w.sum()), 1 / (1 - w) - 1.9
-
-    last = [*descend(wall, Point(np.zeros(2), *wall(np.zeros(2))))][-1]
-    np.testing.assert_allclose(last.weights, 1 - 1 / 1.9)
 
 
 # Rounding --------------------------------------------------------------------------------------------

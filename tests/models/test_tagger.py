@@ -216,6 +216,12 @@ def test_reasons_in_words() -> None:
         .explain(["bank"])
     )
     assert any(reason.text.startswith("word='bank' was N 2 of 3 times") for reason in bank.reasons)
+    words, labels = [["the", "bank"], ["we", "bank"]] * 3, [["D", "N"], ["P", "V"]] * 3
+    tagger = Tagger("fixed", ["word", "word-1"]).fit([*words, ["bank", "the"]], [*labels, ["N", "D"]])
+    texts = [reason.text for each in tagger.explain(["we", "the"]) for reason in each.reasons]
+    slow = by("numpy", tagger.explain, ["we", "the"])
+    assert [reason.text for each in slow for reason in each.reasons] == texts
+    assert any(text.startswith("word-1='we' was D 0 of 3 times") for text in texts), texts
 
 
 @pytest.mark.parametrize(
@@ -294,6 +300,10 @@ def test_a_model_with_wrong_weights_is_refused(fixed: Tagger) -> None:
     for vector in (short, np.full(len(fixed.weights_.vector()), np.nan)):
         with pytest.raises(ValueError, match="weight"):
             Tagger("fixed", fixed.context_names())._set_learned(fixed.counts_, {}, {"weights": vector})
+    whole = fixed.weights_.vector()
+    for arrays in ({}, {"weights": whole.astype(np.float32)}):
+        with pytest.raises(ValueError, match="there are no weights"):
+            Tagger("fixed", fixed.context_names())._set_learned(fixed.counts_, {}, arrays)
 
 
 def test_from_the_command_line(cli: Cli, tmp_path: Path) -> None:

@@ -75,3 +75,11 @@ def test_buckets_of_counts() -> None:
     n = np.array([0, 1, 2, 3, 4, 10, 11, 100, 101, 10**9])
     assert SMOOTHING.buckets(n).tolist() == [0, 1, 2, 2, 3, 3, 4, 4, 5, 5]
     assert SMOOTHING.n_buckets == 6
+
+
+def test_fixed_weights_of_contexts_that_none_were_made_for() -> None:
+    """Each chain of parents has its share of what contexts weigh; contexts of label pairs weigh nothing."""
+    for names, n_chains in ((["word"], 1), (["word", "word-1"], 2), (["word", "word-1,word", "word-1"], 2)):
+        weights = Tagger("fixed", [*names, "pair:hyphen"]).fit(X[:20], Y[:20]).weights_
+        np.testing.assert_allclose(weights.contexts, SETTINGS.contexts_weight / n_chains)
+        assert weights.pairs.tolist() == [0.0]

@@ -18,7 +18,7 @@ from corate.counts.invariants import check
 from corate.storage.locks import lock, locked
 from drafts import Draft
 from mutations import arrays
-from shared import assert_one_line
+from shared import assert_no_permission, assert_one_line
 
 OLD, MORE = "the\tD\ndog\tN\n\nit\tN\nrains\tV\n", "a\tD\ncat\tN\n"
 
@@ -139,16 +139,7 @@ def test_a_folder_that_may_not_be_written_to(tmp_path: Path, model: Path) -> Non
         "run(['update', model, more, '-q']); os.chdir('closed'); os.geteuid() or os.seteuid(65534); "
         "print(run(['update', 'm', 'more.conll', '-q']))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(model), str(tmp_path / "more.conll")],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == "2\n"
-    assert done.stderr.count("\n") == 1
-    assert "ermission denied" in done.stderr
+    assert_no_permission(script, model, tmp_path / "more.conll", folder=tmp_path)
     assert (folder / "m").read_bytes() == before
     folder.chmod(0o755)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from corate import EmpiricalCRF
+from corate.storage.modelfile import VERSION, Contents, is_model, to_bytes
 
 
 def test_a_file_is_on_disk_before_it_replaces_another(
@@ -37,6 +40,35 @@ def test_a_file_is_on_disk_before_it_replaces_another(
     assert done[0][1] == done[1][1] == size, "nothing is written after it was synced"
 
 
+def test_only_what_killed_writers_have_left_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "a.model"
+    model = EmpiricalCRF().fit([["a"]], [["X"]])
+    stray, link, near, other = (
+        tmp_path / name
+        for name in (
+            ".a.model.abcdefgh.tmp",
+            ".a.model.link____.tmp",
+            ".a.model.abcdefghi.tmp",
+            ".b.model.abcdefgh.tmp",
+        )
+    )
+    for file in (stray, near, other):
+        file.write_bytes(b"left")
+    link.symlink_to(near)
+    model.save(path)
+    assert not stray.exists()
+    assert link.is_symlink(), "no writer makes a link"
+    assert near.read_bytes() == other.read_bytes() == b"left"
+
+
+def test_bytes_of_a_file_are_those_of_its_format() -> None:
+    """Whoever changes how a file is written raises VERSION; then the digest is another one."""
+    contents = Contents({"a": [1, None]}, {"y": ["X", "é"]}, {"n": np.arange(3), "w": np.ones((2, 1))})
+    assert VERSION == 3
+    digest = hashlib.sha256(to_bytes(contents)).hexdigest()
+    assert digest == "cd05ae18f11022407e2f0334d21c5e626c557c6179331c2a0c1cf8e428e7b810"
+
+
 def test_a_new_file_is_for_those_whom_the_umask_allows(tmp_path: Path) -> None:
     """And one that takes another's place is for those who could read that one."""
     path = tmp_path / "a.model"
@@ -50,3 +82,20 @@ def test_a_new_file_is_for_those_whom_the_umask_allows(tmp_path: Path) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == 0o604
     finally:
         os.umask(before)
+
+
+def test_what_looks_like_a_model(tmp_path: Path) -> None:
+    """A sound one or not, of whatever version; no other archive, and no text that speaks of models."""
+    EmpiricalCRF().fit([["a"]], [["X"]]).save(tmp_path / "model")
+    whole = (tmp_path / "model").read_bytes()
+    beginnings = {
+        whole: True,
+        whole[:200]: True,
+        b"": False,
+        b"x" + whole: False,
+        whole.replace(b"manifest.json", b"manifest.yaml"): False,
+        whole.replace(b"corate model", b"carote model"): False,
+    }
+    for content, looks_so in beginnings.items():
+        (tmp_path / "file").write_bytes(content)
+        assert is_model(tmp_path / "file") == looks_so, content[:80]

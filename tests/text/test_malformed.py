@@ -21,7 +21,7 @@ from corate import load
 from corate.storage import modelfile
 from corate.text.sample import FOLDER
 from drafts import Draft
-from shared import assert_one_line
+from shared import assert_no_permission, assert_one_line
 
 TRAIN = FOLDER / "train.conll"
 
@@ -300,16 +300,7 @@ def test_no_permission(tmp_path: Path, pos_model: Path) -> None:
     good.write_text("a\tX\n")
     # Folders above tmp_path may be closed to others, too; only what is said of the two paths matters.
     for text_path, model in ((text, "m.model"), (TRAIN, folder / "m")):
-        done = subprocess.run(
-            [sys.executable, "-c", script, str(good), str(text_path), str(model)],
-            cwd="/tmp",
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stdout == "2\n"
-        assert done.stderr.count("\n") == 1
-        assert "ermission" in done.stderr
+        assert_no_permission(script, good, text_path, model, folder=Path("/tmp"))
 
 
 def test_forcing_the_text_format_on_training(cli: Cli, tmp_path: Path) -> None:

@@ -94,7 +94,11 @@ def to_bytes(contents: Contents) -> bytes:
 def write_archive(file: BinaryIO, members: Mapping[str, Member]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, pieces in members.items():
-            with archive.open(zipfile.ZipInfo(name, EPOCH), "w", force_zip64=True) as member:
+            info = zipfile.ZipInfo(name, EPOCH)
+            info.file_size = sum(
+                map(len, pieces)
+            )  # known: it is not written as a large one, as Pythons differ in
+            with archive.open(info, "w") as member:
                 for piece in pieces:
                     member.write(piece)
             if archive.filelist[-1].flag_bits & NOT_SEEKABLE:

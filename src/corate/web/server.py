@@ -64,7 +64,7 @@ def open_models(paths: Sequence[str], learns: bool) -> list[Served]:
 
 
 def _keep_memory_small() -> None:
-    """Every correction makes tables anew, in whatever thread: one pool for all of them stays small (glibc)."""
+    """Every correction makes tables anew, in any thread: one pool for all stays small (glibc)."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
 
