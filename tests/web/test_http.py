@@ -229,6 +229,11 @@ def test_hosts_need_a_token(cli: Any, own_model: Path) -> None:
     assert (found.code, found.err.count("\n")) == (2, 1)
 
 
+def test_the_demo() -> None:
+    with serving("--page", command="demo") as found:
+        assert [model["name"] for model in found.get("/api/models")["models"]] == ["words", "names"]
+
+
 def test_metrics_and_description(server: Server) -> None:
     """Numbers are those of the requests; the description knows every address that there is."""
     server.request("GET", "/no/such/" + "x" * 100)

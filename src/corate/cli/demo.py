@@ -74,7 +74,7 @@ def _page(port: int) -> None:
     from corate.text.sample import load_sample
 
     with tempfile.TemporaryDirectory(prefix="corate-") as folder:
-        for name, column in (("words", "pos"), ("names", "entity")):
+        for name, column in (("words", "upos"), ("names", "entity")):
             Tagger().fit(*load_sample("train", column)).save(Path(folder) / f"{name}.model")
         start(
             tuple(str(Path(folder) / f"{name}.model") for name in ("words", "names")), port, True, None, None
