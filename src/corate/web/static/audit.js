@@ -28,13 +28,11 @@ export function showAudit(page) {
 
 function row(suspect, page) {
   const { scheme, palette, model } = page;
-  const labels = [...suspect.labels];
   const line = el("p", { class: "line tags" });
   suspect.tokens.forEach((token, i) => {
     const doubtful = suspect.by_token[i] > SUSPICIOUS && suspect.labels[i] !== suspect.predicted[i];
     const kind = kindOf(suspect.labels[i], scheme);
     const label = doubtful ? [el("s", {}, suspect.labels[i]), " ", el("b", {}, suspect.predicted[i])] : [suspect.labels[i] === "O" ? "" : suspect.labels[i]];
-    if (doubtful) labels[i] = suspect.predicted[i];
     line.append(el("span", { class: `word ${palette.has(kind) ? `c${palette.get(kind)}` : ""} ${doubtful ? "doubtful" : ""}` }, el("span", { class: "form" }, wordOf(token)), el("span", { class: "tag" }, ...label)));
   });
   const item = el("li", {}, el("span", { class: "badge", title: "suspicion" }, suspect.suspicion.toFixed(1)), line);
@@ -51,7 +49,7 @@ function row(suspect, page) {
   };
   const edit = () => page.open([{ tokens: suspect.tokens, predicted: suspect.predicted, edited: [...suspect.predicted], instead: suspect.labels, source: "audit" }]);
   const buttons = [keep];
-  if (model.learns) buttons.push(el("button", { type: "button", class: "main", onclick: take }, "Take the model's"), el("button", { type: "button", onclick: edit }, "Correct …"));
+  if (model.learns) buttons.push(el("button", { type: "button", onclick: take }, "Take the model's"), el("button", { type: "button", onclick: edit }, "Correct …"));
   item.append(el("div", { class: "row" }, ...buttons));
   return item;
 }

@@ -30,12 +30,16 @@ class Page {
     this.model = this.models.find((model) => model.name === name);
     this.scheme = this.model.scheme;
     this.palette = colours(this.model.labels, this.scheme);
-    const { kind, labels, sentences, learns } = this.model;
-    const size = sentences === null ? "" : ` · ${sentences.toLocaleString("en")} sentences`;
-    byId("facts").textContent = `${kind}, ${labels.length} labels${size}${learns ? " · learns" : ""}`;
+    this.tellFacts();
     if (this.sentences.length) this.label();
     if (!byId("audit").hidden) this.view("audit");
     if (!byId("history").hidden) this.view("history");
+  }
+
+  tellFacts() {
+    const { kind, labels, sentences, learns } = this.model;
+    const size = sentences === null ? "" : ` · ${sentences.toLocaleString("en")} sentences`;
+    byId("facts").textContent = `${kind}, ${labels.length} labels${size}${learns ? " · learns" : ""}`;
   }
 
   view(name) {
@@ -223,7 +227,7 @@ class Page {
   async changed(sentence, again = true) {
     this.models = (await get("/api/models")).models;
     this.model = this.models.find((model) => model.name === this.model.name);
-    this.palette = colours(this.model.labels, this.scheme);
+    this.tellFacts();
     if (again && this.sentences.length) await this.again(null);
     say(sentence, "good");
   }
