@@ -154,6 +154,11 @@ def test_a_model_that_is_replaced(own_model: Path) -> None:
     model = served.current()
     assert isinstance(model, Tagger)
     assert model.counts_.n_sentences == 50
+    served.undo(served.learn([record(60)]).records[0].id)
+    Tagger("fixed").fit(X[:40], Y[:40]).save(own_model)  # which has never learned what was taken back
+    model = served.current()
+    assert isinstance(model, Tagger)
+    assert (served.trouble, model.counts_.n_sentences) == (None, 40)
     own_model.write_bytes(b"no model")
     assert served.current() is model
     assert "not a corate model" in (served.trouble or "")

@@ -197,7 +197,8 @@ class App:
             yield _line({"error": one_line(error)})
 
     async def list_models(self, request: Request) -> Response:
-        return JSONResponse({"models": [answers.describe(served) for served in self.models.values()]})
+        every = [*self.models.values()]
+        return JSONResponse({"models": await self._work(lambda: [*map(answers.describe, every)])})
 
     async def list_corrections(self, request: Request) -> Response:
         served, n = self._model(request.query_params.get("model")), request.query_params.get("n", "200")

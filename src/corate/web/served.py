@@ -96,7 +96,7 @@ class Served:
         if isinstance(model, CountedModel):
             pending = self.corrections.pending(checksum)
             self._saved_upto = self.corrections.last - len(pending)
-            model = applied(model, pending)
+            model = applied(model, pending, force=model.ledger_ is not None)
         else:
             self._saved_upto = self.corrections.last
         self._applied = self.corrections.last
@@ -112,7 +112,7 @@ class Served:
             self.corrections.read()
             news = [r for k, r in sorted(self.corrections.records.items()) if k > self._applied]
             if news and isinstance(self.model, CountedModel):
-                self.model = applied(self.model, news)
+                self.model = applied(copy(self.model), news)
                 self._note_change()
             self._applied = self.corrections.last
             self.trouble = None
@@ -208,8 +208,10 @@ class Served:
         return None
 
 
-def applied(model: CountedModel, records: Sequence[Record]) -> CountedModel:
-    """A model with corrections learned and forgotten, in their order; itself changed."""
+def applied(model: CountedModel, records: Sequence[Record], force: bool = False) -> CountedModel:
+    """A model with corrections learned and forgotten, in their order; itself changed.
+
+    `force`: what it is to forget and never learned is passed over, as in a model that was trained anew."""
     for op, group in groupby(records, lambda record: (record.op, record.instead is None)):
         batch = list(group)
         X, y = [list(record.tokens) for record in batch], [list(record.labels) for record in batch]
@@ -218,11 +220,11 @@ def applied(model: CountedModel, records: Sequence[Record]) -> CountedModel:
             case ("learn", True):
                 model.partial_fit(X, y)
             case ("learn", False):
-                model.forget(X, old).partial_fit(X, y)
+                model.forget(X, old, force).partial_fit(X, y)
             case (_, True):
-                model.forget(X, y)
+                model.forget(X, y, force)
             case _:
-                model.partial_fit(X, old).forget(X, y)
+                model.partial_fit(X, old).forget(X, y, force)
     return model
 
 
@@ -231,7 +233,7 @@ def catch_up(model: CountedModel, path: Path, corrections: Corrections) -> None:
 
     Whoever calls it holds the lock of the model file."""
     corrections.read()
-    applied(model, corrections.pending(_checksum(path)))
+    applied(model, corrections.pending(_checksum(path)), force=model.ledger_ is not None)
 
 
 def save_with_note(

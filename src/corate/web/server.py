@@ -32,20 +32,38 @@ TOO_LATE = (
 
 
 class PatientProtocol(H11Protocol):
-    """HTTP/1.1; a connection on which no request has come after a while is closed."""
+    """HTTP/1.1; a connection that takes too long to say what it wants is closed."""
+
+    _late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._late: Any = self.loop.call_later(HEADER_SECONDS, self._close_late)
+        self._late = self.loop.call_later(HEADER_SECONDS, self._close_late)
 
-    def _close_late(self) -> None:
-        if self.cycle is None and not self.transport.is_closing():
-            self.transport.write(TOO_LATE)
-            self.transport.close()
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self._is_waiting():
+            self._never_mind()
+        elif self._late is None:
+            self._late = self.loop.call_later(HEADER_SECONDS, self._close_late)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._late.cancel()
+        self._never_mind()
         super().connection_lost(exc)
+
+    def _is_waiting(self) -> bool:
+        """Whether no request is being answered."""
+        return self.cycle is None or self.cycle.response_complete
+
+    def _never_mind(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def _close_late(self) -> None:
+        if self._is_waiting() and not self.transport.is_closing():
+            self.transport.write(TOO_LATE)
+            self.transport.close()
 
 
 def open_models(paths: Sequence[str], learns: bool) -> list[Served]:

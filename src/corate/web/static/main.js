@@ -227,6 +227,7 @@ class Page {
   async changed(sentence, again = true) {
     this.models = (await get("/api/models")).models;
     this.model = this.models.find((model) => model.name === this.model.name);
+    for (const [kind, colour] of colours(this.model.labels, this.scheme)) if (!this.palette.has(kind)) this.palette.set(kind, colour);
     this.tellFacts();
     if (again && this.sentences.length) await this.again(null);
     say(sentence, "good");
