@@ -11,7 +11,7 @@ from corate.errors import InputError
 from corate.text.corpus import UNLABELLED
 from corate.text.formats import Reader, detect, open_format
 from corate.text.formats.base import is_blank
-from corate.text.formats.lines import _checked
+from corate.text.formats.lines import check_returns
 from corate.text.spans import SCHEMES
 from corate.web.corrections import Token
 
@@ -257,7 +257,7 @@ def read_text(
     lines = lines[:-1] if lines[-1] == "" else lines
     source = name or "the text"
     found = format_ or detect(name or "-", "".join(line + "\n" for line in lines[:400]), labelled=False)
-    _checked(lines, source, 0)
+    check_returns(lines, source, 0)
 
     def sentences(labelled: bool) -> list[tuple[list[Token], list[str] | None]]:
         reader = Reader(open_format(found, labelled=labelled), [lines], source)
