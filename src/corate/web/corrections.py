@@ -144,11 +144,19 @@ class Corrections:
         return (status.st_ino, status.st_size) != (self._inode, self._end)
 
     def pending(self, checksum: str) -> list[Record]:
-        """What a model file of this checksum does not know yet.
+        """What a model file of this checksum does not know yet, without what came and was taken back since.
 
         One that somebody else has written knows what the file knew that it was made of."""
-        upto = self._saved.get(checksum, max(self._saved.values(), default=0))
-        return [record for id_, record in sorted(self.records.items()) if id_ > upto]
+        upto = self.known_to(checksum)
+        return [
+            record
+            for id_, record in sorted(self.records.items())
+            if id_ > upto and record.undone is None and (record.of is None or record.of <= upto)
+        ]
+
+    def known_to(self, checksum: str) -> int:
+        """The last record that a model file of this checksum has learned."""
+        return self._saved.get(checksum, max(self._saved.values(), default=0))
 
     # Writing, with the lock held ---------------------------------------------------------------------
 

@@ -95,13 +95,13 @@ class Served:
         self.corrections.read()
         if isinstance(model, CountedModel):
             pending = self.corrections.pending(checksum)
-            self._saved_upto = self.corrections.last - len(pending)
+            self._saved_upto = self.corrections.known_to(checksum)
             model = applied(model, pending, force=model.ledger_ is not None)
         else:
             self._saved_upto = self.corrections.last
         self._applied = self.corrections.last
-        if self.learns and self.unsaved:
-            self._changed_at = [time.monotonic()] * 2
+        if self.learns and self.unsaved:  # it is high time: who wrote them did not come to it
+            self._changed_at = [time.monotonic() - MOST_SECONDS] * 2
         return identity, model
 
     def _refresh(self) -> None:
