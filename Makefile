@@ -7,7 +7,7 @@ CXX_SOURCES := $(shell find src tests -name "*.cpp" -o -name "*.h")
 MODULES := .venv/modules-$(shell find src -name "*.py" | sort | cksum | cut -d" " -f1)
 SOURCES := pyproject.toml CMakeLists.txt $(MODULES) $(filter src/%,$(CXX_SOURCES))
 
-.PHONY: help demo test test-other-cpu test-long fuzz mutants lint bench experiments report clean
+.PHONY: help demo chromium test test-other-cpu test-long fuzz mutants lint bench experiments report clean
 
 help:
 	@echo "make demo          train on the bundled sample, tag and explain a sentence"
@@ -45,7 +45,12 @@ lint: .venv/dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint
+# Tests of the page run in the system's own browser.
+chromium:
+	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium; } \
+	  || { echo "make test needs the browser chromium: install it" >&2; exit 2; }
+
+test: lint chromium
 	$(BIN)/python -c "from corate._native import HAS_KERNELS; assert HAS_KERNELS, 'the compiled kernels were not built'"
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 

@@ -16,6 +16,7 @@ import sys
 import click
 
 from corate import __version__
+from corate.cli.audit import audit
 from corate.cli.demo import demo
 from corate.cli.diff import diff
 from corate.cli.eval import eval_
@@ -25,6 +26,8 @@ from corate.cli.inspect import inspect
 from corate.cli.merge import merge
 from corate.cli.prune import prune
 from corate.cli.refit import refit
+from corate.cli.serve import serve
+from corate.cli.suggest import suggest
 from corate.cli.tag import tag
 from corate.cli.train import train
 from corate.cli.update import update
@@ -60,7 +63,8 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (train, tag, eval_, explain, inspect, update, forget, merge, diff, refit, prune, demo):
+COMMANDS = (train, tag, eval_, explain, inspect, update, forget, merge, diff, refit, prune)
+for command in (*COMMANDS, serve, suggest, audit, demo):
     cli.add_command(command)
 
 

@@ -185,13 +185,13 @@ def _split(texts: Iterable[str], source: str) -> Iterator[list[str]]:
             lines[0] = "".join(unfinished)
             unfinished = [lines.pop()]
             n_letters = len(unfinished[0])
-            yield _checked(lines, source, n_lines)
+            yield check_returns(lines, source, n_lines)
             n_lines += len(lines)
     if last := "".join(unfinished):
-        yield _checked([last], source, n_lines)
+        yield check_returns([last], source, n_lines)
 
 
-def _checked(lines: list[str], source: str, before: int) -> list[str]:
+def check_returns(lines: list[str], source: str, before: int) -> list[str]:
     """A return that ends no line is not text: the file has the line ends of old Macs, or is damaged."""
     if "\r" in "".join(lines):
         for number, line in enumerate(lines, before + 1):
