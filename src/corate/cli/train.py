@@ -43,6 +43,7 @@ Advance = Callable[[int], Any]
 @model_options
 @text_options()
 @threads_option
+@click.option("--force", is_flag=True, help="Replace a model file that is read-only.")
 @quiet_option
 def train(
     files: tuple[str, ...],
@@ -51,6 +52,7 @@ def train(
     tree: bool,
     text: TextOptions,
     threads: int,
+    force: bool,
     quiet: bool,
     **options: Any,
 ) -> None:
@@ -68,7 +70,7 @@ def train(
       corate train --tree treebank.conllu -m relations.model
       corate train --model crf --c2 0.1 train.conll -m crf.model
     """
-    check_target(Path(model_path))
+    check_target(Path(model_path), force)
     if tree and kind != "tagger":
         raise click.UsageError(f"--tree and --model {kind} do not go together: choose one")
     model = make(kind, options, text.encoding).set_params(n_jobs=threads)
@@ -82,7 +84,7 @@ def train(
         warnings.simplefilter("always", ConvergenceWarning)
         fitting = {"progress": stepped if kind in FITTED else fitted} if kind in WITH_PROGRESS else {}
         model.fit_chunks(text.chunks(files, advance), **held, **fitting)
-    model.save(model_path)
+    model.save(model_path, force)
     for warning in warned:
         click.echo(f"corate: {warning.message}", err=True)
     if show:

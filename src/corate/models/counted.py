@@ -17,6 +17,7 @@ from urllib.parse import quote
 import numpy as np
 import numpy.typing as npt
 
+from corate.arrays import MOST_LABELS
 from corate.contexts.template import Context
 from corate.contexts.values import seen_columns
 from corate.counts.counts import Counts, add_up
@@ -26,10 +27,9 @@ from corate.counts.invariants import check
 from corate.counts.ledger import NO_DIGESTS, Digests, Ledger, digests_of
 from corate.counts.table import NEVER_COUNTED, Table
 from corate.errors import InputError
-from corate.models.base import Estimator, Model
+from corate.models.base import Estimator, Model, check_names
 from corate.storage.modelfile import Array, Contents
-from corate.text.corpus import Corpus
-from corate.text.features import ABSENT
+from corate.text.corpus import ABSENT, Corpus
 from corate.text.tokens import as_corpus
 
 MOST_COUNTED = 2**32 - 1  # what the kernels can hold of one event
@@ -239,8 +239,8 @@ class Countable(Model):
 
     def _restore(self, state: Contents) -> None:
         header = state.header
-        _check_names("the header", {*header}, {"model", "params", "learned", "n_sentences", "pruned"})
-        _check_names("the parameters", {*header["params"]}, {*self._param_names()} - {"n_jobs"})
+        check_names("the header", {*header}, {"model", "params", "learned", "n_sentences", "pruned"})
+        check_names("the parameters", {*header["params"]}, {*self._param_names()} - {"n_jobs"})
         pruned, learned = header["pruned"], header["learned"]
         if type(pruned) is not int or pruned < 0 or pruned == 1:
             raise ValueError(f"events below {pruned!r:.60} are said to have been dropped")
@@ -252,7 +252,7 @@ class Countable(Model):
         arrays = {n.removeprefix(LEARNED): a for n, a in state.arrays.items() if n.startswith(LEARNED)}
         needed = {f"{member}.{part}" for member in members.values() for part in ("ids", "n")}
         needed |= {LEDGER} if self.ledger else set()
-        _check_names("the members", {n for n in state.arrays if not n.startswith(LEARNED)}, needed)
+        check_names("the members", {n for n in state.arrays if not n.startswith(LEARNED)}, needed)
         tables = {n: Table(state.arrays[f"{m}.ids"], state.arrays[f"{m}.n"]) for n, m in members.items()}
         counts = Counts(state.texts, tables, header["n_sentences"])
         check(counts, pruned, self._on_trees)
@@ -262,7 +262,7 @@ class Countable(Model):
         if self.ledger_ is not None and len(self.ledger_) != counts.n_sentences:
             raise ValueError(f"{len(self.ledger_)} sentences in the ledger, {counts.n_sentences} counted")
         self._set_learned(counts, learned, arrays)
-        _check_names("what was learned", {*learned, *arrays}, {*self._learned(), *self._learned_arrays()})
+        check_names("what was learned", {*learned, *arrays}, {*self._learned(), *self._learned_arrays()})
 
 
 class CountedModel(Countable, Estimator):
@@ -295,6 +295,7 @@ class CountedModel(Countable, Estimator):
         counted = self._engine(map(as_corpus, chunks), self._tables(), noted)
         if not counted.counts.n_tokens:
             raise InputError("no labelled token to learn from")
+        check_counts(counted.counts)
         return counted
 
 
@@ -330,7 +331,11 @@ def merge(*models: Self, ledger: bool = True) -> Self:
 
 
 def check_counts(counts: Counts) -> None:
-    """Refuse counts that are beyond what the kernels can hold."""
+    """Refuse counts that are beyond what models and kernels can hold."""
+    if len(counts.labels) > MOST_LABELS:
+        raise InputError(
+            f"{len(counts.labels):,} labels: corate takes {MOST_LABELS:,}, for every pair has a number"
+        )
     if any(int(table.n.max(initial=0)) > MOST_COUNTED for table in counts.tables.values()):
         raise InputError(f"an event was counted more than {MOST_COUNTED:,} times: more than a model can hold")
 
@@ -341,13 +346,6 @@ def _check_left(counts: Counts, on_trees: bool) -> None:
         check(counts, 0, on_trees)
     except ValueError as error:
         raise InputError(NEVER_COUNTED) from error
-
-
-def _check_names(what: str, found: set[str], expected: set[str]) -> None:
-    if found != expected:
-        missing, strangers = sorted(expected - found), sorted(found - expected)
-        names = f"{missing[0]!r} is missing" if missing else f"{strangers[0]!r:.60} belongs to no such model"
-        raise ValueError(f"of {what}, {names}")
 
 
 def _member(table: str) -> str:

@@ -27,8 +27,7 @@ from corate.models.graph.plan import Plan
 from corate.models.graph.rows import ROW, Rows, check_columns, check_numbers, chunks_of, text_of
 from corate.models.graph.structure import STRUCTURES, Codes, Progress, chow_liu, grown
 from corate.storage.modelfile import Contents
-from corate.text.corpus import Corpus
-from corate.text.features import ABSENT
+from corate.text.corpus import ABSENT, Corpus
 
 MOST_TREEWIDTH = 16
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from corate.arrays import Ids
 from corate.errors import InputError
-from corate.text.corpus import Column, Corpus
-from corate.text.features import ABSENT, bin_number
+from corate.text.corpus import ABSENT, Column, Corpus
+from corate.text.features import bin_number
 from corate.text.tokens import NUMBERS
 
 ROW = "row"  # the label of every row
