@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     "--folds",
     metavar="K",
     type=click.IntRange(2),
-    help="Train on FILE instead, and label each of K parts of it with the counts of the others.",
+    help="Label each of K parts of FILE with a model of the others: no model file is needed.",
 )
 @click.option(
     "--weights",
     type=click.Choice(["fitted", "fixed"]),
-    help="--folds: weights of the model; fitted ones (the default) have seen all parts.",
+    help="--folds: weights of the models, fitted anew for each part (the default) or constant.",
 )
 @click.option(
     "--against", "other_path", metavar="MODEL", help="A second model: is the difference more than chance?"
@@ -79,8 +79,9 @@ def eval_(
 ) -> None:
     """Label FILE with a model and compare with the labels that it has.
 
-    With --folds no model is needed: one is trained on FILE, once, and every part of FILE is labelled after
-    its counts have been subtracted. With fixed weights the figures are those of as many trainings.
+    With --folds no model is needed: FILE is counted once, and every part of it is labelled by the model of
+    the others, whose counts are those of FILE without the part's. Weights are fitted anew for each, so that
+    the figures are those of as many trainings.
 
     Accuracy overall, on known and on unknown words (those that training did not have); precision, recall and
     F1 of spans where labels are of the form B-PER. With --against, the difference to another model with its
@@ -90,7 +91,7 @@ def eval_(
     Example:
       corate eval -m pos.model test.conll
       corate eval -m ner.model ned.testb --json | jq .f1
-      corate eval --folds 5 --weights fixed train.conll
+      corate eval --folds 5 train.conll
       corate eval -m new.model --against old.model test.conll
     """
     from corate.evaluation.evaluate import conlleval
@@ -185,7 +186,6 @@ def _folds(
     if weights is not None and not isinstance(model, Tagger):
         raise click.UsageError(f"--weights is for the Tagger, and {like} holds another model")
     model.set_params(n_jobs=threads, ledger=False, **({} if weights is None else {"weights": weights}))
-    model.fit(corpus)
     labels: list[list[str]] = []
     known: list[set[str]] = []
     for fold in label_folds(model, corpus, n_folds, valid_spans(valid)):

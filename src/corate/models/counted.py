@@ -70,6 +70,19 @@ class CountedModel(Estimator):
     def _tables(self) -> tuple[str, ...]:
         """Names of the count tables that the model needs."""
 
+    def _settle(self, corpus: Corpus) -> tuple[Context, ...]:
+        """Contexts that a training on these sentences is to look at, where it settles them itself."""
+        return ()
+
+    def _tables_with(self, settled: tuple[Context, ...]) -> tuple[str, ...]:
+        """Names of the tables to count in a training that has settled this."""
+        return self._tables()
+
+    @abstractmethod
+    def _become(self, corpus: Corpus, settled: tuple[Context, ...], counts: Counts) -> None:
+        """Become the model that `fit` makes of these sentences, whose counts are known: learn whatever is
+        learned besides."""
+
     def _learned(self) -> Learned:
         """Learned numbers besides the counts, for the model file."""
         return {}

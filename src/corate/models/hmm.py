@@ -92,6 +92,9 @@ class HMM(CountedModel):
         self._start_ledger(digests)
         return self
 
+    def _become(self, corpus: Corpus, settled: tuple[Context, ...], counts: Counts) -> None:
+        self._set_learned(counts, {}, {})
+
     def _tables(self) -> tuple[str, ...]:
         return (LABEL, FIRST_LABEL, LAST_LABEL, LABEL_PAIR, WORD_LABEL)
 

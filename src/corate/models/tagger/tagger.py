@@ -85,20 +85,35 @@ class Tagger(CountedModel):
         """Count the events of labelled sentences, and fit the weights if they are to be fitted."""
         self._check_params()
         corpus = as_corpus(X, y, self.numbers)
-        contexts = self._named_contexts(corpus) or default_contexts(corpus)
+        contexts = self._settle(corpus)
         noted = contexts if self.ledger else None
-        counts, digests = self._engine([corpus], _tables_of(contexts), noted)
+        counts, digests = self._engine([corpus], self._tables_with(contexts), noted)
         if not counts.n_tokens:
             raise InputError("no labelled token to learn from")
         check_counts(counts)
-        rates = Rates(counts, contexts, SETTINGS.smoothing)
+        self._become(corpus, contexts, counts, progress)
+        self._start_ledger(digests)
+        return self
+
+    def _settle(self, corpus: Corpus) -> tuple[Context, ...]:
+        return tuple(self._named_contexts(corpus) or default_contexts(corpus))
+
+    def _tables_with(self, settled: tuple[Context, ...]) -> tuple[str, ...]:
+        return _tables_of(settled)
+
+    def _become(
+        self,
+        corpus: Corpus,
+        settled: tuple[Context, ...],
+        counts: Counts,
+        progress: fitting.Progress | None = None,
+    ) -> None:
+        rates = Rates(counts, settled, SETTINGS.smoothing)
         if self.weights == "fitted":
             found = fitting.fit(corpus, rates, self._n_threads(), progress)
         else:
             found = Weights.fixed(rates)
-        self._set_model(rates, contexts, found)
-        self._start_ledger(digests)
-        return self
+        self._set_model(rates, settled, found)
 
     def fit_chunks(self, chunks: Iterable[Corpus], progress: fitting.Progress | None = None) -> Tagger:
         """Like `fit`, for sentences that arrive piece by piece."""
