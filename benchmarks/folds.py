@@ -8,7 +8,6 @@ train and corate tag. In one process: the same from corpora in memory. CPU secon
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -24,7 +23,7 @@ from corate.text.tokens import as_corpus
 from lab import terminal
 from lab.children import ONE_THREAD, Finished, run
 from lab.corpora import BROWN_SPLITS, CONLL_SPLIT, Part, brown, conll2002
-from lab.rows import write_rows
+from lab.rows import column, read_rows, write_rows
 from lab.store import Record
 from lab.tables import Cell, Table
 
@@ -33,8 +32,8 @@ Labels = list[list[str]]
 Result = TypeVar("Result")
 
 
-def corate(*arguments: str | Path) -> Finished:
-    return run([sys.executable, "-m", "corate", *arguments], environment=ONE_THREAD)
+def corate(*arguments: str | Path, stdout: Path | None = None) -> Finished:
+    return run([sys.executable, "-m", "corate", *arguments], stdout=stdout, environment=ONE_THREAD)
 
 
 def best_of(rounds: int, work: Callable[[], tuple[float, Result]]) -> tuple[float, Result]:
@@ -60,14 +59,13 @@ def write(path: Path, part: Part) -> Path:
 def by_commands(part: Part, folder: Path) -> tuple[float, Labels]:
     """CPU seconds of five trainings and five taggings, and the labels."""
     seconds, labels = 0.0, []
-    model, words = folder / "rest.model", folder / "words.txt"
+    model, words, tagged = (folder / name for name in ("rest.model", "words.txt", "tagged.conll"))
     for first, last in cuts(part):
         rest = write(folder / "rest.conll", without(part, first, last))
         words.write_text("".join(" ".join(s) + "\n" for s in part.words[first:last]), encoding="utf-8")
         seconds += corate("train", rest, "-m", model).cpu
-        tagged = corate("tag", "-m", model, words, "--to", "jsonl")
-        seconds += tagged.cpu
-        labels += [json.loads(line)["labels"] for line in tagged.output.splitlines()]
+        seconds += corate("tag", "-m", model, words, stdout=tagged).cpu
+        labels += column(read_rows(tagged), -1)
     return seconds, labels
 
 

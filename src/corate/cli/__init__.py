@@ -16,6 +16,7 @@ import sys
 import click
 
 from corate import __version__
+from corate.cli.curve import curve
 from corate.cli.demo import demo
 from corate.cli.diff import diff
 from corate.cli.eval import eval_
@@ -52,7 +53,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (train, tag, eval_, explain, inspect, update, forget, merge, diff, refit, prune, demo):
+for command in (train, tag, eval_, curve, explain, inspect, update, forget, merge, diff, refit, prune, demo):
     cli.add_command(command)
 
 
