@@ -221,6 +221,7 @@ FOLDED = {
     "fixed": Tagger("fixed"),
     "fitted": Tagger(),
     "features": Tagger(),
+    "features, fixed": Tagger("fixed"),
     "ECRN": EmpiricalCRF(unknown="signature", pair="word"),
     "EP1, chosen": EmpiricalCRF(mu_oov=None),
     "EP2": EmpiricalCRF(unknown="maxent"),
@@ -232,7 +233,7 @@ FOLDED = {
 def test_folds_are_labelled_as_by_a_training_on_the_rest(name: str) -> None:
     model, n = FOLDED[name], 100 if name in ("fitted", "features") else len(X)
     inputs: list[Any] = X[:n]
-    if name == "features":
+    if name.startswith("features"):
         inputs = [features(words, sentence) for sentence, words in enumerate(X[:n])]
     folds = list(label_folds(model, as_corpus(inputs, Y[:n], model.numbers), 4))
     assert [fold.first for fold in folds] == [n * k // 4 for k in range(4)]

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from corate.cli.common import console, plural, quiet_option, table, threads_option
+from corate.cli.common import console, plural, quiet_option, scheme_option, table, threads_option
 from corate.cli.text_options import TextOptions, text_options
-from corate.cli.train_options import make, model_options
+from corate.cli.train_options import kind_option, make, model_options
 from corate.errors import ConvergenceWarning, InputError
 from corate.models.registry import KINDS
-from corate.text.spans import SCHEMES
 
 if TYPE_CHECKING:
     from corate.evaluation.curve import Curve
@@ -50,22 +49,9 @@ def _sizes(context: click.Context, option: click.Parameter, value: str | None) -
     type=click.IntRange(2, 1000),
     help="How often each size is tried: with other sentences and, without --test, another part held out.",
 )
-@click.option(
-    "--scheme",
-    type=click.Choice([*SCHEMES, "auto", "none"]),
-    default="auto",
-    show_default=True,
-    help="How labels make spans; auto finds out, none scores tokens only.",
-)
+@scheme_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
-@click.option(
-    "--model",
-    "kind",
-    type=click.Choice([*KINDS]),
-    default="tagger",
-    show_default=True,
-    help="Kind of model, as in corate train.",
-)
+@kind_option
 @model_options
 @text_options()
 @threads_option

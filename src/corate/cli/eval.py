@@ -11,6 +11,7 @@ from corate.cli.common import (
     console,
     optional_model_option,
     plural,
+    scheme_option,
     table,
     threads_option,
     valid_option,
@@ -18,7 +19,6 @@ from corate.cli.common import (
 )
 from corate.cli.text_options import TextOptions, text_options
 from corate.errors import InputError
-from corate.text.spans import SCHEMES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,13 +50,7 @@ if TYPE_CHECKING:
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
 @click.option("--conlleval", "as_conlleval", is_flag=True, help="The text that conlleval prints.")
-@click.option(
-    "--scheme",
-    type=click.Choice([*SCHEMES, "auto", "none"]),
-    default="auto",
-    show_default=True,
-    help="How labels make spans; auto finds out, none scores tokens only.",
-)
+@scheme_option
 @valid_option
 @click.option(
     "--errors", default=10, show_default=True, type=click.IntRange(0), help="Most frequent errors to show."
