@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import corate
@@ -244,6 +244,7 @@ def test_folds_are_labelled_as_by_a_training_on_the_rest(name: str) -> None:
         assert fold.known_words == rest.known_words()
 
 
+@example(data=[[("a", "N")], [("a", None), ("a", "N"), ("a", None)]])  # no label has a neighbour
 @given(data=st.lists(sentences, min_size=2, max_size=5))
 @settings(deadline=None, max_examples=25)
 def test_folds_of_any_sentences(data: Labelled) -> None:

@@ -304,6 +304,8 @@ def smoothed(times: Float, smoothing: str, k: float, n_outcomes: int) -> Float:
     alone: Float = np.divide(times, total, out=np.zeros_like(times), where=total > 0)
     if smoothing == "lidstone":
         return np.asarray((times + k) / (total + k * n_outcomes))
+    if not times.any():  # no label has a neighbour that is labelled: all are alike
+        return alone if smoothing == "none" else np.full_like(times, 1 / n_outcomes)
     common = times.sum(axis=0) / times.sum()
     if smoothing == "witten-bell":
         return _witten_bell(times, common)
