@@ -7,13 +7,14 @@ CXX_SOURCES := $(shell find src tests -name "*.cpp" -o -name "*.h")
 MODULES := .venv/modules-$(shell find src -name "*.py" | sort | cksum | cut -d" " -f1)
 SOURCES := pyproject.toml CMakeLists.txt $(MODULES) $(filter src/%,$(CXX_SOURCES))
 
-.PHONY: help demo test test-other-cpu test-long mutants lint bench experiments report clean
+.PHONY: help demo chromium test test-other-cpu test-long fuzz mutants lint bench experiments report clean
 
 help:
 	@echo "make demo          train on the bundled sample, tag and explain a sentence"
 	@echo "make test          every check: lint, types, import contract, tests"
 	@echo "make test-other-cpu  the tests of numbers as another CPU would run them"
-	@echo "make test-long     try to destroy model files: 200 kills, 100,000 mutations and more, half an hour"
+	@echo "make test-long     try to destroy model files and to run out of memory: kills, 100,000 mutations, 1,000 bombs; an hour"
+	@echo "make fuzz          random bytes for every reader, RUNS=100000 times (SEED=0; FUZZ='--engine atheris --target conll')"
 	@echo "make mutants       change a formula, N=200 times: does a test fail? (SEED=0, KIND=cpp for kernels)"
 	@echo "make lint          ruff, clang-format, mypy --strict, import-linter"
 	@echo "make bench         corate and its peers in one run, half an hour; rewrites docs/benchmark.md and .svg (DATA=$(DATA))"
@@ -44,7 +45,12 @@ lint: .venv/dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint
+# Tests of the page run in the system's own browser.
+chromium:
+	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium; } \
+	  || { echo "make test needs the browser chromium: install it" >&2; exit 2; }
+
+test: lint chromium
 	$(BIN)/python -c "from corate._native import HAS_KERNELS; assert HAS_KERNELS, 'the compiled kernels were not built'"
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 
@@ -62,6 +68,10 @@ test-other-cpu: .venv/dev
 
 test-long: .venv/dev
 	$(BIN)/python -m pytest -m long -rP
+
+RUNS ?= 100000
+fuzz: .venv/dev
+	$(BIN)/python tools/fuzz.py -n $(RUNS) --seed $(SEED) $(FUZZ)
 
 bench:
 	@test -d $(DATA)/brown || { echo "$(DATA)/brown: no such folder: give DATA=…, see docs/installing.md" >&2; exit 2; }

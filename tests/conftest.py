@@ -11,8 +11,9 @@ from typing import NamedTuple
 import pytest
 from hypothesis import Phase, settings
 
-from corate import EmpiricalCRF, load_sample
+from corate import EmpiricalCRF, Tagger, load_sample
 from corate.cli import run
+from lab.serving import Server, serving
 
 
 class Result(NamedTuple):
@@ -64,3 +65,31 @@ def ner_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("models") / "ner.model"
     EmpiricalCRF(unknown="signature").fit(*load_sample(label="entity")).save(path)
     return path
+
+
+@pytest.fixture(scope="session")
+def taggers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with Taggers of the sample, pos.model and ner.model, and nothing else."""
+    folder = tmp_path_factory.mktemp("taggers")
+    Tagger("fixed").fit(*load_sample()).save(folder / "pos.model")
+    Tagger("fixed").fit(*load_sample("train", "entity")).save(folder / "ner.model")
+    return folder
+
+
+@pytest.fixture
+def own_model(taggers: Path, tmp_path: Path) -> Path:
+    """A copy of pos.model that a test may teach."""
+    path = tmp_path / "pos.model"
+    path.write_bytes((taggers / "pos.model").read_bytes())
+    return path
+
+
+@pytest.fixture(scope="module")
+def server(taggers: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """`corate serve --learn` of copies of both, which nobody teaches, and of one more: taught.model."""
+    folder = tmp_path_factory.mktemp("served")
+    copies = {"pos": "pos", "ner": "ner", "taught": "pos"}
+    for name, original in copies.items():
+        (folder / f"{name}.model").write_bytes((taggers / f"{original}.model").read_bytes())
+    with serving(*(folder / f"{name}.model" for name in copies), "--learn") as found:
+        yield found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import struct
 import zipfile
 from dataclasses import dataclass
 from typing import Any
@@ -47,3 +48,28 @@ class Draft:
         pieces: dict[str, modelfile.Member] = {name: [data] for name, data in self.members.items()}
         modelfile.write_archive(buffer, {modelfile.MANIFEST: [json.dumps(manifest).encode()], **pieces})
         return buffer.getvalue()
+
+
+def sealed(data: bytes) -> bytes:
+    """With a digest that is right."""
+    body = data[: -modelfile.DIGEST_LENGTH]
+    return body + hashlib.sha256(body).hexdigest().encode()
+
+
+def overlapping(data: bytes) -> bytes:
+    """Every member of the directory has the bytes of the largest one, under other names in the manifest."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        infos = {info.filename: info for info in archive.infolist()}
+    changed = bytearray(data)
+    largest = max(infos.values(), key=lambda info: info.file_size)
+    place = data.index(b"PK\x01\x02")
+    while data[place : place + 4] == b"PK\x01\x02":
+        name_length, extra, comment = struct.unpack_from("<HHH", data, place + 28)
+        name = data[place + 46 : place + 46 + name_length].decode()
+        if name != modelfile.MANIFEST:
+            changed[place + 16 : place + 28] = struct.pack(
+                "<III", largest.CRC, largest.file_size, largest.file_size
+            )
+            changed[place + 42 : place + 46] = struct.pack("<I", largest.header_offset)
+        place += 46 + name_length + extra + comment
+    return sealed(bytes(changed))

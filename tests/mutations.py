@@ -19,6 +19,7 @@ import numpy as np
 from corate.storage import modelfile
 from drafts import Draft
 
+WEIGHTS = {"weights.npy", "unary.npy", *(f"learned/{name}.npy" for name in ("weights", "unary", "pair"))}
 Mutation = Callable[[random.Random, Draft], None]
 INTEGERS = (0, 1, -1, 2, 3, 7, 255, 2**31 - 1, -(2**31), 2**32 - 1, 2**32, 2**53, 2**62, -(2**63))
 NUMBERS = (0.0, -1.0, 1e3, 1e300, -1e300, 1e-300, math.nan, math.inf, -math.inf)
@@ -55,6 +56,9 @@ def tables(draft: Draft) -> list[str]:
 
 def moved_count(rng: random.Random, draft: Draft) -> None:
     """The sum of the table stays."""
+    if not tables(draft):
+        one_value(rng, draft)
+        return
     name = f"{rng.choice(tables(draft))}.n.npy"
     n = draft.array(name)
     if n.size > 1:
@@ -67,6 +71,9 @@ def moved_count(rng: random.Random, draft: Draft) -> None:
 
 def counts_everywhere(rng: random.Random, draft: Draft) -> None:
     """Every count, times a number: sums agree."""
+    if not tables(draft):
+        one_value(rng, draft)
+        return
     times = rng.choice((2, 3, 2**16, 2**28, 2**31, 2**32 - 1, 2**40, 2**52))
     for name in arrays(draft, ".n."):
         draft.put(name, draft.array(name) * times)
@@ -80,6 +87,9 @@ def counts_everywhere(rng: random.Random, draft: Draft) -> None:
 
 def other_rows(rng: random.Random, draft: Draft) -> None:
     """Rows of a table go, come, or get other ids; sorted again, most of the time."""
+    if not tables(draft):
+        other_shape(rng, draft)
+        return
     table = rng.choice(tables(draft))
     ids, n = draft.array(f"{table}.ids.npy"), draft.array(f"{table}.n.npy")
     if not len(n):
@@ -218,6 +228,9 @@ def other_members(rng: random.Random, draft: Draft) -> None:
 
 def other_ledger(rng: random.Random, draft: Draft) -> None:
     if "ledger.npy" not in draft.members:
+        if "ledger" not in draft.header["params"]:
+            one_value(rng, draft)
+        return
         draft.header["params"]["ledger"] = rng.choice((True, 1, None))
         return
     ledger, kind = draft.array("ledger.npy"), rng.randrange(5)
@@ -239,13 +252,17 @@ def other_ledger(rng: random.Random, draft: Draft) -> None:
 
 
 def other_weights(rng: random.Random, draft: Draft) -> None:
-    name = "learned/weights.npy"
-    if name not in draft.members:
+    name = rng.choice(sorted(WEIGHTS & {*draft.members}) or [""])
+    if not name:
+        if "mu_oov" not in draft.header.get("learned", {}):
+            other_header(rng, draft)
+            return
         draft.header["learned"]["mu_oov"] = rng.choice((*NUMBERS, *GARBAGE, 999, 1e-9))
         return
     weights, kind = draft.array(name), rng.randrange(5)
     if kind == 0:
-        weights *= rng.choice((0.0, -1.0, 1e2, 1e10, 1e300))
+        with np.errstate(over="ignore"):
+            weights *= rng.choice((0.0, -1.0, 1e2, 1e5, 1e10, 1e300))
     elif kind == 1:
         weights = rng.choice((weights[:-1], np.append(weights, 0.0), weights[:5], weights[None]))
     elif kind == 2:

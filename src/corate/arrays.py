@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corate._native import kernels, native
+from corate.errors import RoomError
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -23,7 +24,16 @@ Mask = npt.NDArray[np.bool_]
 
 KEY_BITS = 63  # of a packed key: all but the sign
 ROUNDED_BITS = 16  # of the largest of some fitted weights
-MOST_LABELS = math.isqrt(2**31 - 1)  # the number of a pair of labels fits into an id
+MOST_LABELS = 1 << 13  # models have a number for every pair of labels: half a GB of them
+MOST_NUMBERS = 1 << 26  # of one array: as many
+
+
+def check_room(n_numbers: int, what: str) -> None:
+    """Refuse an array before it is made, if it would take more memory than any machine may have."""
+    if n_numbers > MOST_NUMBERS:
+        raise RoomError(
+            f"{what}: {n_numbers:,} numbers, {n_numbers * 8 / 1e9:,.1f} GB; corate takes {MOST_NUMBERS:,}"
+        )
 
 
 def ragged_arange(starts: Int, lengths: Int) -> Int:

@@ -28,6 +28,10 @@ class ConstraintError(CorateError, ValueError):
         super().__init__(f"no label sequence satisfies the constraints in sentence {sentence}")
 
 
+class RoomError(InputError):
+    """Sentences that would take too much memory together; fewer of them, or shorter ones, may not."""
+
+
 class NotFittedError(CorateError, ValueError, AttributeError):
     """An estimator that was asked for labels before it saw any."""
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from corate.contexts.files import parse_contexts, read_contexts
+from corate.contexts.quotes import quoted_parts, split_outside_quotes
+from corate.contexts.template import Context
 from corate.errors import InputError
 from shared import CHUNKING
 
@@ -44,6 +50,7 @@ def test_files(tmp_path: Path, mark: str, ends: str) -> None:
         ("U07:a/%x[0,0]/b=%x[-1,12] # c", "word,col13-1"),
         ("U08:%x[0,0]/%x[+1,0]/%x[-0,0]", "word,word+1"),
         ("U09:%x[-99,98]", "col99-99"),
+        ("U10:%x[-0099,00998]", "col999-99"),
         ("B05 %x[0,1]", "pair:col2"),
         ("B", None),
         ("B00:", None),
@@ -72,8 +79,8 @@ def test_lines_of_crfpp(line: str, context: str | None) -> None:
         ("U1:%x[0,-1]", "'%x[0,-1]' is not read: "),
         ("U1:%x(0,0)", "'%x(0,0)' is not read: "),
         ("U1:%%x[0,0]", "'%' is not read: "),
-        ("U1:%x[100,0]", "%x[100,0] is out of reach: rows are -99 to 99, columns 0 to 98"),
-        ("U1:%x[0,99]", "%x[0,99] is out of reach: "),
+        ("U1:%x[100,0]", "%x[100,0] is out of reach: rows are -99 to 99, columns 0 to 998"),
+        ("U1:%x[0,999]", "%x[0,999] is out of reach: "),
         ("U1:%x[-" + "9" * 5000 + ",0]", "is out of reach: "),
     ],
 )
@@ -113,3 +120,37 @@ def test_a_file_that_is_none(tmp_path: Path, content: bytes, message: str) -> No
     assert str(raised.value).startswith(f"{path}{message}")
     with pytest.raises(InputError, match="no such file"):
         read_contexts(tmp_path / "other")
+
+
+def patterns(text: str) -> list[str]:
+    """How contexts were taken apart before: a pattern that is right, and quadratic."""
+    return re.findall(r'(?:"(?:[^"\\]|\\.)*"|[^,"])+', text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=st.text(alphabet='ab,. "\\', max_size=24))
+def test_names_are_split_outside_of_quotes(text: str) -> None:
+    parts = split_outside_quotes(text, ",")
+    assert ",".join(parts) == text
+    assert "".join(quoted_parts(text)) == text
+    if ",".join(patterns(text)) == text and text:
+        assert parts == patterns(text)
+    elif "" not in parts:
+        assert any(part.count('"') for part in quoted_parts(text)[::2]), "an open quote"
+
+
+@pytest.mark.parametrize(
+    "piece", ['"', '\\"', '"\\"', '"",', " ", "\\", '"a"', "word,", "%x[", "%x[0,0]", " ,"]
+)
+def test_long_names_take_no_longer_than_their_letters(piece: str) -> None:
+    """Thirty thousand times anything: refused for their length, in one pass over them."""
+    for text in (piece * 30_000, '"' + piece * 30_000, "U1:" + piece * 30_000):
+        with pytest.raises(InputError) as caught:
+            Context.parse(text)
+        assert "characters: a context has 20,000 at most" in str(caught.value)
+        with pytest.raises(InputError) as caught:
+            parse_contexts([text], "file")
+        assert len(str(caught.value)) < 300
+    for text in (piece * (19_000 // len(piece)), '"' + piece * (19_000 // len(piece))):
+        with contextlib.suppress(InputError):
+            Context.parse(text)

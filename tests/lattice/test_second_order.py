@@ -86,6 +86,21 @@ def test_posteriors_are_sums_over_all(kernel: str, x: Lattice) -> None:
         np.testing.assert_allclose(values[sure], np.array(wanted)[sure], atol=1e-12)
 
 
+@settings(max_examples=100, deadline=None)
+@given(x=second_order_lattices(), k=st.integers(0, 2), factor=st.sampled_from([1.0, 300.0, 1e5]))
+def test_posteriors_beyond_the_range_of_products(x: Lattice, k: int, factor: float) -> None:
+    """Sentences that are decoded in logarithms, beside others that are not: the NumPy twin says the same."""
+    assert x.triple_scores is not None
+    scores = [x.scores, x.edge_scores, x.triple_scores]
+    scores[k] = scores[k] * factor
+    x = replace(x, scores=scores[0], edge_scores=scores[1], triple_scores=scores[2])
+    found, expected = by("native", decode.posteriors, x), by("numpy", decode.posteriors, x)
+    np.testing.assert_allclose(found.log_z, expected.log_z, atol=1e-9)
+    for name in ("probabilities", "edges", "triples"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-9)
+    assert np.array_equal(by("native", decode.marginals, x).probabilities, found.probabilities)
+
+
 @settings(max_examples=50, deadline=None)
 @given(x=second_order_lattices())
 def test_sequence_scores(x: Lattice) -> None:

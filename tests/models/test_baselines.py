@@ -29,6 +29,7 @@ from corate.contexts.views import ending, hyphen, initial
 from corate.lattice import decode
 from corate.models.loglinear.base import FittedModel
 from corate.models.loglinear.iis import solve
+from corate.storage import modelfile
 from experiments import label_bias
 from experiments import test_time_problem as ttp
 from experiments.published import TEST_TIME_OBJECTIVE
@@ -310,10 +311,16 @@ def test_named_weights_are_initial_weights() -> None:
 def test_damaged_weights_do_not_load(model: FittedModel, tmp_path: Path) -> None:
     model.fit(FEW, FEW_LABELS)
     model.weights_ = model.weights_.copy()
-    model.weights_[0] = math.nan
     model.save(tmp_path / "m.model")
-    with pytest.raises(ModelFileError, match="a weight is missing, or not a number"):
-        corate.load(tmp_path / "m.model")
+    whole = (tmp_path / "m.model").read_bytes()
+    for wrong in (math.nan, 1e308):
+        model.weights_[0] = wrong
+        with pytest.raises(InputError, match="not saved: what was learned makes no sound model: a weight"):
+            model.save(tmp_path / "m.model")
+        assert (tmp_path / "m.model").read_bytes() == whole
+        modelfile.write(tmp_path / "damaged.model", model._contents())
+        with pytest.raises(ModelFileError, match="a weight of the model is not a number between"):
+            corate.load(tmp_path / "damaged.model")
 
 
 @pytest.mark.parametrize("contexts", [None, ["word", "pair:word", "pair:initial", "pair:word-1,word"]])

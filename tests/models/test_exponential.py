@@ -11,6 +11,7 @@ import pytest
 import corate
 from corate import EmpiricalCRF, InputError, ModelFileError
 from corate.models.empirical.ep2 import ExponentialFactors
+from corate.storage import modelfile
 from experiments import label_bias
 
 X, Y = corate.load_sample()
@@ -77,7 +78,10 @@ def test_weights_of_other_counts_do_not_load(tmp_path: Path) -> None:
     factors = crf.factors()
     assert isinstance(factors, ExponentialFactors)
     factors.weights["unary"] = factors.weights["unary"][1:]
-    crf.save(tmp_path / "m.model")
+    with pytest.raises(InputError, match=r"not saved: .* the unary factor do not fit the counts"):
+        crf.save(tmp_path / "m.model")
+    assert not (tmp_path / "m.model").exists()
+    modelfile.write(tmp_path / "m.model", crf._contents())
     with pytest.raises(ModelFileError, match="the weights of the unary factor do not fit the counts"):
         corate.load(tmp_path / "m.model")
 

@@ -212,7 +212,7 @@ def test_wide_contexts_keep_values_apart() -> None:
 def test_too_many_features() -> None:
     features, chains, labels = problem(1, 3)
     with pytest.raises(InputError, match="features: take those that occur"):
-        seen_features(chains, labels, 40_000, 100_000, all_states=True)
+        seen_features(chains, labels, 8_000, 1_000_000, all_states=True)
     assert len(features)
 
 

@@ -85,3 +85,33 @@ def test_fitted_weights_of_a_tagger_are_rounded() -> None:
 def test_dot() -> None:
     a, b = np.arange(1000.0), np.arange(1000.0)[::-1].copy()
     assert dot(a, b) == sum(i * (999 - i) for i in range(1000))
+
+
+# The command line ------------------------------------------------------------------------------------
+
+PYTHON = """
+import sys, corate
+from corate.models.registry import KINDS
+for kind in sys.argv[3:]:
+    KINDS[kind].make().fit(corate.read_corpus(sys.argv[1], label="2")).save(f"{sys.argv[2]}/{kind}")
+"""
+
+
+def test_the_command_line_makes_the_same_files_as_python(tmp_path: Path) -> None:
+    """With one thread of BLAS in the one process and all of them in the other."""
+    from corate.cli import run
+    from corate.text.sample import FOLDER
+
+    text, kinds = (
+        tmp_path / "some.conll",
+        ["tagger", "ep1", "ep2", "hmm", "crf", "maxent", "memm", "separate"],
+    )
+    text.write_text("\n\n".join((FOLDER / "train.conll").read_text().split("\n\n")[:60]) + "\n")
+    for kind in kinds:
+        model = str(tmp_path / f"cli-{kind}")
+        assert run(["train", "--model", kind, "--label", "2", str(text), "-m", model]) == 0
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("OPENBLAS")}
+    command = [sys.executable, "-W", "ignore", "-c", PYTHON, str(text), str(tmp_path), *kinds]
+    subprocess.run(command, check=True, env=environment)
+    for kind in kinds:
+        assert (tmp_path / kind).read_bytes() == (tmp_path / f"cli-{kind}").read_bytes(), kind

@@ -46,9 +46,9 @@ VALUES = "states/0"  # of the first context
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("weights", lambda w: w[:-1], "a weight is missing, or not a number"),
-        ("weights", lambda w: w.astype(np.int64), "a weight is missing, or not a number"),
-        ("weights", put((0,), np.inf), "a weight is missing, or not a number"),
+        ("weights", lambda w: w[:-1], "weight"),
+        ("weights", lambda w: w.astype(np.int64), "weight"),
+        ("weights", put((0,), np.inf), "weight"),
         (VALUES, lambda v: v.astype(np.int64), "the values of the context word have another shape"),
         (VALUES, lambda v: v[:, 0].copy(), "the values of the context word have another shape"),
         (VALUES, lambda v: np.repeat(v, 2, axis=1), "the values of the context word have another shape"),

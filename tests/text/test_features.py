@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from corate.errors import InputError
 from corate.text import features
-from corate.text.features import ABSENT, bin_number, feature_columns, feature_columns_for, is_features
+from corate.text.corpus import ABSENT
+from corate.text.features import bin_number, feature_columns, feature_columns_for, is_features
 
 
 def tables(sentences: Sequence[Sequence[Any]], numbers: str = "refuse") -> list[dict[str, str]]:

@@ -194,7 +194,7 @@ def test_plain_rows_are_read_by_the_kernel_as_without_it(lines: list[str]) -> No
     for part in (["a\tX", ""], [*lines, ""], ["", "b\tX", ""]):
         native, plain = (rows.read(part) for rows in both)
         assert native == plain or not any(part)
-    assert _told(both[0].take(labelled=True)) == _told(both[1].take(labelled=True))
+    assert _told(both[0].take()) == _told(both[1].take())
 
 
 def _told(corpus: Corpus) -> tuple[list[list[str]], list[str], list[int]]:

@@ -16,6 +16,7 @@ import sys
 import click
 
 from corate import __version__
+from corate.cli.audit import audit
 from corate.cli.curve import curve
 from corate.cli.demo import demo
 from corate.cli.diff import diff
@@ -26,12 +27,22 @@ from corate.cli.inspect import inspect
 from corate.cli.merge import merge
 from corate.cli.prune import prune
 from corate.cli.refit import refit
+from corate.cli.serve import serve
+from corate.cli.suggest import suggest
 from corate.cli.tag import tag
 from corate.cli.train import train
 from corate.cli.update import update
 from corate.errors import CorateError
 
-BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+BAD_INPUT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 2, 130, 141, 143
+
+
+class Terminated(BaseException):
+    """SIGTERM: whatever is being done ends, and nothing of it is kept (Ctrl-C keeps weights found so far)."""
+
+
+def _terminate(number: int, frame: object) -> None:
+    raise Terminated
 
 
 @click.group(
@@ -53,7 +64,8 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (train, tag, eval_, curve, explain, inspect, update, forget, merge, diff, refit, prune, demo):
+COMMANDS = (train, tag, eval_, curve, explain, inspect, update, forget, merge, diff, refit, prune)
+for command in (*COMMANDS, serve, suggest, audit, demo):
     cli.add_command(command)
 
 
@@ -61,8 +73,8 @@ def main() -> None:
     """Run the command line; every failure is one line and an exit code."""
     # Reading makes millions of small objects and no cycles: to look for cycles costs a tenth of the time.
     gc.disable()
-    # A polite end: whatever is being written is cleaned up, as after Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # A polite end: whatever is being written is cleaned up.
+    signal.signal(signal.SIGTERM, _terminate)
     # No command multiplies matrices: the threads that NumPy would start for it only cost start-up time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.exit(run(sys.argv[1:]))
@@ -90,6 +102,9 @@ def run(arguments: list[str]) -> int:
         return _leave_quietly(BAD_INPUT)
     except MemoryError:
         return _fail("corate: not enough memory")
+    except Terminated:
+        _fail("corate: terminated")
+        return TERMINATED
     except (KeyboardInterrupt, click.Abort):
         _fail("corate: interrupted")
         return INTERRUPTED

@@ -105,9 +105,11 @@ def load_counted(path: str) -> CountedModel:
 def changing(path: str, output: str | None, quiet: bool) -> Iterator[CountedModel]:
     """A model to change, which is then saved; others who would change the same file wait meanwhile."""
     from corate.storage.locks import locked
+    from corate.web.corrections import Corrections, beside
+    from corate.web.served import catch_up, save_with_note
 
-    if output is not None:
-        check_target(Path(output))
+    if output is not None or Path(path).is_file():
+        check_target(Path(path if output is None else output))
 
     def waiting() -> None:
         if not quiet:
@@ -115,15 +117,19 @@ def changing(path: str, output: str | None, quiet: bool) -> Iterator[CountedMode
 
     with locked(path, waiting) if output is None or is_same(path, output) else nullcontext():
         started = time.perf_counter()
-        model = load_counted(path)
-        before = model.counts_
+        model, corrections = load_counted(path), Corrections(beside(Path(path)))
+        catch_up(model, Path(path), corrections)
+        before, upto = model.counts_, corrections.last
         try:
             yield model
         except InputError as error:
             if error.source is not None or path in str(error):
                 raise
             raise InputError(str(error), path) from error
-        model.save(path if output is None else output)
+        if corrections.path.exists() and (output is None or is_same(path, output)):
+            save_with_note(model, Path(path), corrections, upto)
+        else:
+            model.save(path if output is None else output)
     if sys.stderr.isatty() and not quiet:
         after = model.counts_
         tell(

@@ -69,9 +69,10 @@ def optional_model_option(
     return with_model
 
 
-def check_target(path: Path) -> None:
-    """Fail before the work rather than after it, and never replace a file that is not a model."""
-    from corate.storage.modelfile import is_model
+def check_target(path: Path, force: bool = False) -> None:
+    """Fail before the work rather than after it, and never replace a file that is not a model; one that is
+    read-only with `force` alone."""
+    from corate.storage.modelfile import READ_ONLY, is_model, is_read_only
 
     if str(path) == "-":
         raise InputError("a model is not written to standard output: give the name of a file", str(path))
@@ -90,6 +91,8 @@ def check_target(path: Path) -> None:
             raise InputError("not a regular file: give another name for the model", str(path))
         if path.stat().st_size and not is_model(path):
             raise InputError("exists and is not a model: remove it, or give another name", str(path))
+        if is_read_only(path) and not force:
+            raise InputError(READ_ONLY, str(path))
 
 
 def quiet_option(command: Command) -> Command:

@@ -18,14 +18,19 @@ SENTENCE = "My neighbour carefully repainted the old boats in Lisbon ."
 
 @click.command()
 @click.argument("sentence", default=SENTENCE)
-def demo(sentence: str) -> None:
+@click.option("--page", is_flag=True, help="Open a page on the sample's models, as corate serve does.")
+@click.option("--port", default=8300, show_default=True, type=click.IntRange(0, 65535), help="Of the page.")
+def demo(sentence: str, page: bool, port: int) -> None:
     """Train on the bundled sample, label SENTENCE, and say why.
 
     \b
     Example:
       corate demo
       corate demo "Ada Lovelace wrote the first program ."
+      corate demo --page
     """
+    if page:
+        return _page(port)
     from corate.errors import InputError
     from corate.models.tagger.tagger import Tagger
     from corate.text.sample import load_sample
@@ -56,6 +61,24 @@ def demo(sentence: str) -> None:
         "In Python: corate.Tagger().fit(X, y).predict(X)   More: README.md, corate --help",
         style="dim",
     )
+    return None
+
+
+def _page(port: int) -> None:
+    """The sample's models, which learn and are gone afterwards."""
+    import tempfile
+    from pathlib import Path
+
+    from corate.cli.serve import start
+    from corate.models.tagger.tagger import Tagger
+    from corate.text.sample import load_sample
+
+    with tempfile.TemporaryDirectory(prefix="corate-") as folder:
+        for name, column in (("words", "upos"), ("names", "entity")):
+            Tagger().fit(*load_sample("train", column)).save(Path(folder) / f"{name}.model")
+        start(
+            tuple(str(Path(folder) / f"{name}.model") for name in ("words", "names")), port, True, None, None
+        )
 
 
 def _entities(out: Console, tokens: list[str]) -> None:

@@ -123,7 +123,7 @@ class Gold:
         from corate.text.corpus import Corpus
 
         sentences = [sentence for sentence in text.read(file) if len(sentence)]
-        self.file, self.label, self.scheme = file, text.label, scheme
+        self.file, self.scheme = file, scheme
         self.labels = [sentence.labels or [] for sentence in sentences]
         self.words = [sentence.words for sentence in sentences]
         self.corpus = Corpus.from_sentences(sentences)
@@ -158,8 +158,7 @@ def _evaluate_folds(
     """How well models of the other folds label each one."""
     from corate.evaluation.evaluate import evaluate
 
-    corpus = gold.corpus.before_label(gold.label)
-    predicted, known = _folds(corpus, n_folds, like, weights, valid, threads)
+    predicted, known = _folds(gold.corpus, n_folds, like, weights, valid, threads)
     # Which words are known is another matter in every fold: say it of each token.
     marked = [[str(w in fold) for w in words] for words, fold in zip(gold.words, known, strict=True)]
     return evaluate(gold.labels, predicted, marked, {str(True)}, gold.scheme)

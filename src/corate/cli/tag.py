@@ -18,8 +18,8 @@ from corate.text.format_registry import FORMAT_CLASSES
 if TYPE_CHECKING:
     from corate.text.formats import Format, Sentence
 
-# Tokens that are labelled together unless --flush asks for every sentence at once.
-BATCH_TOKENS = 20_000
+# Tokens (and lines, and as many characters) that are kept together unless --flush asks for every sentence.
+BATCH_TOKENS, TOKEN_LETTERS = 20_000, 100
 
 
 @click.command(short_help="Label text.")
@@ -150,7 +150,7 @@ def _batches(sentences: Iterable[Sentence], n_tokens: int) -> Iterator[list[Sent
     size = 0
     for sentence in sentences:
         batch.append(sentence)
-        size += len(sentence)
+        size += len(sentence) + len(sentence.lines) + sum(map(len, sentence.lines)) // TOKEN_LETTERS
         if size >= n_tokens:
             yield batch
             batch, size = [], 0

@@ -34,11 +34,10 @@ class TextOptions(NamedTuple):
         return read(file, self.format, label=self.label, labelled=labelled, encoding=self.encoding)
 
     def chunks(self, files: Sequence[str], progress: Callable[[int], Any] | None = None) -> Iterator[Corpus]:
-        """Labelled sentences of some files, without the columns behind the label."""
+        """Labelled sentences of some files."""
         from corate.text.formats import read_chunks
 
-        chunks = read_chunks(files, self.format, label=self.label, encoding=self.encoding, progress=progress)
-        return (chunk.before_label(self.label) for chunk in chunks)
+        return read_chunks(files, self.format, label=self.label, encoding=self.encoding, progress=progress)
 
     def corpus(self, file: str) -> Corpus:
         from corate.text.formats import read_corpus

@@ -27,6 +27,7 @@ Advance = Callable[[int], Any]
 @model_options
 @text_options()
 @threads_option
+@click.option("--force", is_flag=True, help="Replace a model file that is read-only.")
 @quiet_option
 def train(
     files: tuple[str, ...],
@@ -34,6 +35,7 @@ def train(
     kind: str,
     text: TextOptions,
     threads: int,
+    force: bool,
     quiet: bool,
     **options: Any,
 ) -> None:
@@ -50,7 +52,7 @@ def train(
       corate train --contexts crfpp.template chunks.txt -m chunks.model
       corate train --model crf --c2 0.1 train.conll -m crf.model
     """
-    check_target(Path(model_path))
+    check_target(Path(model_path), force)
     model = make(kind, options, text.encoding).set_params(n_jobs=threads)
     held_out = options["held_out"]
     held = {"held_out": text.corpus(held_out)} if held_out else {}
@@ -60,7 +62,7 @@ def train(
         warnings.simplefilter("always", ConvergenceWarning)
         fitting = {"progress": fitted if kind == "tagger" else stepped} if kind in ("tagger", *FITTED) else {}
         model.fit_chunks(text.chunks(files, advance), **held, **fitting)
-    model.save(model_path)
+    model.save(model_path, force)
     for warning in warned:
         click.echo(f"corate: {warning.message}", err=True)
     if show:

@@ -28,7 +28,19 @@ WORDS = (
 
 
 # What is added for every further column, such as parts of speech for chunks and names.
-COLUMN = (*("{c}", "{c}-1", "{c}+1", "{c}-1,{c}", "{c},{c}+1", "{c}-1,{c},{c}+1", "{c}-2,{c}-1,{c}"),)
+COLUMN = (
+    *(
+        "{c}",
+        "{c}-1",
+        "{c}+1",
+        "{c}-1,{c}",
+        "{c},{c}+1",
+        "{c}-1,{c},{c}+1",
+        "{c}-2,{c}-1,{c}",
+        "{c},{c}+1,{c}+2",
+    ),
+    *("{c},word", "{c}-1,{c},word", "{c},word,{c}+1", "word-1,{c}", "{c},word+1"),
+)
 
 
 def default_contexts(corpus: Corpus) -> list[Context]:

@@ -15,15 +15,15 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from corate.contexts.quotes import quoted_parts
 from corate.errors import InputError
 from corate.text.formats.lines import open_lines, source_name
 
 MOST_ROWS = 99  # how far a context may look
-MOST_COLUMNS = 99
+MOST_COLUMNS = 999
+MOST_LETTERS = 20_000  # of a template of CRF++
 
-_QUOTED = re.compile(r'("(?:[^"\\]|\\.)*")')  # the key of a feature
 _COMMENT = re.compile(r"\s#")
-_COMMA = re.compile(r"\s*,\s*")
 _MACRO = re.compile(r"%x\[\s*([+-]?[0-9]+)\s*,\s*([0-9]+)\s*\]")
 _BROKEN_MACRO = re.compile(r"%[^%\]]*\]?")
 
@@ -40,7 +40,7 @@ def parse_contexts(lines: Iterable[str], source: str, check: Check | None = None
     numbered = [(n, line) for n, text in enumerate(lines, 1) if (line := text.strip()) and line[0] != "#"]
     if not numbered:
         raise InputError("no context: write one a line, such as word-1,word", source)
-    is_crfpp = any("%" in _QUOTED.sub("", _own(line)) for _, line in numbered)  # no context has this sign
+    is_crfpp = any("%" in "".join(quoted_parts(_own(line))[::2]) for _, line in numbered)  # no context has it
     names: dict[str, None] = {}
     for number, line in numbered:
         try:
@@ -55,12 +55,21 @@ def parse_contexts(lines: Iterable[str], source: str, check: Check | None = None
 def _own(line: str) -> str:
     """A line without its comment and without blanks at commas; what is in quotes stays."""
     kept = []
-    for place, part in enumerate(_QUOTED.split(line)):
+    for place, part in enumerate(quoted_parts(line)):
         text, *comment = [part] if place % 2 else _COMMENT.split(part, maxsplit=1)
-        kept.append(text if place % 2 else _COMMA.sub(",", text))
+        kept.append(text if place % 2 else _close_commas(text))
         if comment:
             break
     return "".join(kept).strip()
+
+
+def _close_commas(text: str) -> str:
+    """Without blanks before and after commas."""
+    first, *others = text.split(",")
+    if not others:
+        return text
+    *between, last = others
+    return ",".join([first.rstrip(), *map(str.strip, between), last.lstrip()])
 
 
 def _checked(name: str, check: Check) -> str:
@@ -76,6 +85,8 @@ def _parse(name: str) -> object:
 
 def _from_crfpp(line: str) -> str | None:
     """The context of a CRF++ template, None where it has no %x."""
+    if len(line) > MOST_LETTERS:
+        raise ValueError(f"a template of {len(line):,} characters: write at most {MOST_LETTERS:,}")
     if line[0] not in "UB":
         raise ValueError(
             f"{line!r:.60} begins with neither U nor B: corate reads templates of CRF++, "
@@ -92,11 +103,12 @@ def _from_crfpp(line: str) -> str | None:
 
 def _atom(row: str, column: str) -> str:
     """%x[-1,0] → word-1, %x[0,1] → col2."""
-    if len(row.lstrip("+-0")) > 2 or len(column.lstrip("0")) > 2 or int(column) >= MOST_COLUMNS:
+    steps, number = row.lstrip("+-0") or "0", column.lstrip("0") or "0"
+    if len(steps) > 2 or len(number) > 3 or int(number) >= MOST_COLUMNS:
         raise ValueError(
             f"%x[{row:.20},{column:.20}] is out of reach: rows are -{MOST_ROWS} to {MOST_ROWS}, "
             f"columns 0 to {MOST_COLUMNS - 1}"
         )
-    offset = int(row)
-    view = f"col{int(column) + 1}" if int(column) else "word"
+    offset = -int(steps) if row[0] == "-" else int(steps)
+    view = f"col{int(number) + 1}" if int(number) else "word"
     return f"{view}{offset:+d}" if offset else view

@@ -26,23 +26,18 @@ from typing import Any
 
 import numpy as np
 
-from corate.contexts.views import (
-    AFFIX,
-    view,
-)
+from corate.contexts.quotes import split_outside_quotes
+from corate.contexts.views import AFFIX, view
 from corate.errors import InputError
 
-_QUOTED = r'"(?:[^"\\]|\\.)*"'
-_ATOM = re.compile(rf"(?:({_QUOTED})|(col[1-9][0-9]?):([a-z]+[0-9]*)|([a-z]+[0-9]*))([+-][1-9][0-9]?)?")
-_COLUMN = re.compile(r"col([1-9][0-9]?)")
-_PARTS = {mark: re.compile(rf'(?:{_QUOTED}|[^{mark}"])+') for mark in ",."}
+_QUOTED = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_ATOM = re.compile(
+    rf"(?:({_QUOTED})|(col[1-9][0-9]{{0,2}}):([a-z]+[0-9]*)|([a-z]+[0-9]*))([+-][1-9][0-9]?)?", re.DOTALL
+)
+_COLUMN = re.compile(r"col([1-9][0-9]{0,2})")
 PAIR = "pair:"
 MOST_ATOMS = 16
-
-
-def split_outside_quotes(text: str, mark: str) -> list[str]:
-    """The parts of a text between commas or dots; those within quotes do not count."""
-    return _PARTS[mark].findall(text)
+MOST_LETTERS = 20_000  # of a name: sixteen keys of features are 16,000
 
 
 @dataclass(frozen=True)
@@ -114,10 +109,13 @@ class Context:
 
     @classmethod
     def parse(cls, text: str) -> Context:
+        if len(text) > MOST_LETTERS:
+            raise InputError(
+                f"{text[:20]!r}… has {len(text):,} characters: a context has {MOST_LETTERS:,} at most"
+            )
         pair = text.strip().startswith(PAIR)
-        names = text.strip().removeprefix(PAIR)
-        parts = split_outside_quotes(names, ",")
-        if ",".join(parts) != names or not parts:
+        parts = split_outside_quotes(text.strip().removeprefix(PAIR), ",")
+        if "" in parts:
             raise InputError(f"{text!r:.60} is no context: join names by single commas, such as word-1,word")
         if len(parts) > MOST_ATOMS:
             raise InputError(f"a context of {len(parts)} parts: join {MOST_ATOMS} at most")

@@ -26,8 +26,7 @@ from corate.arrays import KEY_BITS, Ids, Int, Mask, pack
 from corate.contexts.template import Atom, Context
 from corate.contexts.view_ids import WORD, ColumnIds, VocabularyIds, WordViews
 from corate.errors import InputError
-from corate.text.corpus import Column, Corpus
-from corate.text.features import ABSENT
+from corate.text.corpus import ABSENT, Column, Corpus
 
 Vocabulary = list[str]
 Keys = Int | npt.NDArray[np.bytes_]

@@ -15,8 +15,7 @@ from corate.counts.counts import Counts
 from corate.counts.names import FIRST_LABEL, LABEL, LAST_LABEL, atoms_of, looks_outside, n_labels_of
 from corate.counts.table import Table, tally_complete
 from corate.errors import InputError
-from corate.text.corpus import UNLABELLED, Column, Corpus
-from corate.text.features import ABSENT
+from corate.text.corpus import ABSENT, UNLABELLED, Column, Corpus
 
 
 def count(corpus: Corpus, names: Iterable[str]) -> Counts:

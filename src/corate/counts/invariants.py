@@ -71,15 +71,27 @@ def _check_vocabularies(counts: Counts) -> None:
     if strangers:
         raise ValueError(f"the vocabulary {min(strangers)!r:.60} is missing, or belongs to no table")
     for key, values in counts.vocabularies.items():
-        if not all(map(lt, values, islice(values, 1, None))):
-            raise ValueError(f"vocabulary {key!r} is not sorted or repeats an entry")
-        # Half of a surrogate pair is no text; to encode all at once is the quickest way to look for one.
-        try:
-            "".join(values).encode()
-        except UnicodeEncodeError:
-            raise ValueError(f"vocabulary {key!r} has an entry that is no valid text") from None
-    if UNLABELLED in counts.labels:
-        raise ValueError(f"the label {UNLABELLED!r} says that there is none")
+        check_vocabulary(key, values)
+    check_classes(counts.labels)
+
+
+def check_vocabulary(name: str, values: Vocabulary) -> None:
+    """Refuse what is not sorted, or no text."""
+    if not all(map(lt, values, islice(values, 1, None))):
+        raise ValueError(f"vocabulary {name!r:.60} is not sorted or repeats an entry")
+    # Half of a surrogate pair is no text; to encode all at once is the quickest way to look for one.
+    try:
+        data = "\n".join(values).encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"vocabulary {name!r:.60} has an entry that is no valid text") from None
+    if data.count(b"\0") > (OUTSIDE in values[:2]):
+        raise ValueError(f"vocabulary {name!r:.60} has an entry with the NUL character, which no text has")
+
+
+def check_classes(labels: Vocabulary) -> None:
+    """Refuse labels of which one is none. They are a vocabulary, too."""
+    if not labels or UNLABELLED in labels or OUTSIDE in labels:
+        raise ValueError(f"there are no labels, or one is {UNLABELLED!r}, which says that there is none")
 
 
 def _check_table(counts: Counts, name: str, table: Table) -> None:

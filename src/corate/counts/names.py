@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from corate.contexts.template import Atom, Context, split_outside_quotes
+from corate.contexts.quotes import split_outside_quotes
+from corate.contexts.template import Atom, Context
 
 LABEL = "y"
 FIRST_LABEL, LAST_LABEL = "^y", "y$"

@@ -20,7 +20,7 @@ from corate.counts.events import Events
 from corate.counts.ledger import NO_DIGESTS
 from corate.errors import InputError
 from corate.lattice.constraints import Constraints
-from corate.models.counted import CountedModel, check_counts
+from corate.models.counted import CountedModel, check_counts, keys_of
 from corate.text.corpus import Corpus
 from corate.text.features import ABSENT
 from corate.text.tokens import as_corpus
@@ -54,8 +54,11 @@ def label_folds(
         rest = type(model)(**params)
         contexts = rest._settle(others)
         names = rest._tables_with(contexts)
+        seen = corpus
+        if corpus.keys:  # those that the contexts look at, there or not
+            others, seen = (each.with_keys(keys_of(contexts)) for each in (others, corpus))
         if shared is None:
-            shared = _Shared(corpus, names)
+            shared = _Shared(seen, names)
         if names == shared.names:
             counts = shared.without(first, last)
         else:  # the data chose other contexts

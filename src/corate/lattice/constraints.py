@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from corate.arrays import Float, Int, offsets_of
+from corate.arrays import Float, Int, check_room, offsets_of
 from corate.errors import ConstraintError, InputError
 from corate.lattice import decode
 from corate.lattice.lattice import IMPOSSIBLE, Lattice, end_candidates
@@ -57,7 +57,7 @@ class Constraints:
             )
         for s, forced in enumerate(self.forced):
             for position, label in forced.items():
-                if not isinstance(position, int) or not 0 <= position < lengths[s]:
+                if not isinstance(position, int | np.integer) or not 0 <= position < lengths[s]:
                     raise InputError(
                         f"sentence {s} has {lengths[s]} tokens: no label can be forced at {position!r}"
                     )
@@ -148,6 +148,8 @@ def _widen(lattice: Lattice, sentences: np.ndarray[tuple[int], np.dtype[np.bool_
     n = lattice.n_labels
     wide = np.repeat(sentences, np.diff(lattice.sentences))
     lengths: Int = np.where(wide, n, np.diff(lattice.positions))
+    with_blocks = int(np.count_nonzero(wide & (np.diff(lattice.edges) > 0)))
+    check_room(int(lengths.sum()) + with_blocks * n**2, f"{n:,} labels at every token")
     sizes: Int = np.zeros(lattice.n_positions, np.int64)
     labels, scores, blocks = [], [], []
     for i in range(lattice.n_positions):

@@ -60,15 +60,16 @@ def viterbi(x: Lattice, n_threads: int = 1) -> Paths:
 def marginals(x: Lattice, n_threads: int = 1) -> Marginals:
     """P(label at position | sentence) of every candidate, by forward–backward."""
     if x.triples is not None:
-        found = posteriors(x, n_threads)
+        found = posteriors(x, n_threads, want_triples=False)
         return Marginals(found.probabilities, found.log_z)
     return Marginals(*(kernels.marginals(x.native, n_threads) if native() else reference.marginals(x)))
 
 
-def posteriors(x: Lattice, n_threads: int = 1) -> Posteriors:
-    """Marginals of candidates, of edges and of triples, in lattices of the second order."""
-    found = kernels.posteriors2(x.native_triples, n_threads) if native() else None
-    if found is None:  # by way of the expanded lattice, in logarithms: for any numbers, and slower
+def posteriors(x: Lattice, n_threads: int = 1, want_triples: bool = True) -> Posteriors:
+    """Marginals of candidates, edges and, if they are wanted, triples, in lattices of the second order."""
+    if native():
+        found = kernels.posteriors2(x.native_triples, want_triples, n_threads)
+    else:  # by way of the expanded lattice
         wide = expand(x)
         states = marginals(wide.lattice, n_threads)
         both = reference.pairs_and_triples(x, wide.lattice, states.probabilities)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from corate.arrays import Int, offsets_of, owners, ragged_arange
+from corate.arrays import Int, check_room, offsets_of, owners, ragged_arange
 from corate.lattice.lattice import Lattice
 
 
@@ -38,6 +38,19 @@ def _back(width: Int, sentences: Int, steps: int) -> Int:
         first = sentences[:-1] + k
         before[first[first < sentences[1:]]] = 0
     return before
+
+
+def check_triples(x: Lattice) -> None:
+    """Refuse a lattice of too many triples of candidates, before it has scores for them."""
+    width = np.diff(x.positions).astype(np.float64)
+    check_room(int((width[:-2] * width[1:-1] * width[2:]).sum()), "scores of label triples")
+
+
+def check_expandable(x: Lattice) -> None:
+    """Refuse to expand a lattice of the second order into one that is too large."""
+    if x.triples is not None:
+        width = np.diff(x.positions).astype(np.float64)
+        check_room(int((width[:-2] * width[1:-1] ** 2 * width[2:]).sum()), "pairs of label pairs")
 
 
 def triple_offsets(x: Lattice) -> Int:

@@ -17,11 +17,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from corate.arrays import Ids, check_room
 from corate.contexts.template import Context, parse_all
-from corate.errors import InputError, NotFittedError
+from corate.errors import InputError, NotFittedError, RoomError
 from corate.lattice import decode
 from corate.lattice.constraints import Constraints, constrain
 from corate.lattice.lattice import Lattice
+from corate.lattice.triple_blocks import check_expandable
 from corate.storage import modelfile
 from corate.text.corpus import UNLABELLED, Corpus
 from corate.text.tokens import NUMBERS, as_corpus
@@ -33,6 +35,7 @@ BATCH_TOKENS = 100_000
 MOST_SCORES = 1 << 22
 
 MOST_THREADS = 1024
+NUMBERS_OF_LABEL = 16  # in n-best: steps back, candidates, labels, and the lists that are given
 
 
 Self = TypeVar("Self", bound="Estimator")
@@ -46,6 +49,7 @@ class Estimator(ABC):
     numbers: str | None = None  # what to do with features that are numbers; None: it takes words alone
     n_jobs: int
     _contexts: list[Context]  # the templates that the trained model looks at
+    _exact = False  # whether nothing that is possible may be left out
     _fitted_params: dict[str, Any]  # as they were when the model was trained, whatever is set later
 
     # scikit-learn's manners --------------------------------------------------------------------------
@@ -101,6 +105,10 @@ class Estimator(ABC):
     def _lattice(self, corpus: Corpus) -> Lattice:
         """Candidates and scores of the corpus' sentences."""
 
+    def _lattice_with(self, corpus: Corpus, labels: Ids) -> Lattice:
+        """The lattice that is decoded; if candidates are left out, these labels (−1: unknown) stay."""
+        return self._refine(self._lattice(corpus), corpus)
+
     def _refine(self, lattice: Lattice, corpus: Corpus) -> Lattice:
         """The lattice that is decoded, after constraints have been laid upon it."""
         return lattice
@@ -151,37 +159,76 @@ class Estimator(ABC):
 
     # Decoding ----------------------------------------------------------------------------------------
 
-    def _now(self: Self) -> Self:
+    def _now(self: Self, exact: bool = False) -> Self:
         """The model as it is now, whatever another thread teaches it meanwhile."""
         self._check_fitted()
         self._derive()
         now = type(self).__new__(type(self))
         now.__dict__.update(self.__dict__)  # at once
+        now._exact = exact
         return now
 
     def _derive(self) -> None:  # noqa: B027 - most models need nothing
         """Make what decoding needs beside what was learned, if it is not there yet."""
 
     def _batches(
-        self, X: Any, constraints: Constraints | None = None, n_sequences: int = 1
+        self,
+        X: Any,
+        constraints: Constraints | None = None,
+        n_sequences: int = 0,
+        with_labels: bool = False,
     ) -> Iterator[tuple[Corpus, Lattice]]:
-        """The sentences in batches, each with its lattice; in smaller ones where n sequences are wanted."""
+        """The sentences in batches, each with its lattice; in smaller ones where n sequences are wanted.
+
+        `with_labels`: candidates that are the labels of the sentences stay."""
         corpus = self._corpus(X)
-        n_tokens = max(1, self._batch_tokens() // n_sequences)
+        n_tokens = max(1, self._batch_tokens() // max(1, n_sequences))
         if constraints is not None:
             constraints.check(corpus, self.classes_)
         targets = np.arange(n_tokens, corpus.n_tokens, n_tokens)
         bounds = [0, *np.searchsorted(corpus.offsets, targets).tolist(), corpus.n_sentences]
-        for first, last in pairwise(bounds):
-            batch = corpus.select(first, last) if len(bounds) > 2 else corpus
-            lattice = self._lattice(batch)
-            if constraints is not None:
-                lattice = constrain(lattice, constraints, self.classes_, first)
-            yield batch, self._refine(lattice, batch)
+        todo = [*reversed([*pairwise(bounds)])]
+        while todo:
+            first, last = todo.pop()
+            batch = corpus.select(first, last) if last - first < corpus.n_sentences else corpus
+            try:
+                if with_labels:
+                    assert batch.labels is not None
+                    lattice = self._lattice_with(batch, batch.labels.encode(self.classes_))
+                else:
+                    lattice = self._decodable(batch, constraints, first, n_sequences)
+            except RoomError as error:
+                if last - first == 1:
+                    about = f"sentence {first}, of {batch.n_tokens:,} tokens: {error}"
+                    raise InputError(f"{about}: cut it into shorter ones") from error
+                middle = (first + last) // 2
+                todo += [(middle, last), (first, middle)]
+                continue
+            yield batch, lattice
 
-    def predict(self, X: Any, constraints: Constraints | None = None) -> list[list[str]]:
-        """The best label sequence of every sentence."""
-        now = self._now()
+    def _decodable(
+        self, batch: Corpus, constraints: Constraints | None, first: int, n_sequences: int
+    ) -> Lattice:
+        """What is decoded of some sentences, of which the first has this number; RoomError for too many."""
+        lattice = self._lattice(batch)
+        if constraints is not None:
+            lattice = constrain(lattice, constraints, self.classes_, first)
+        lattice = self._refine(lattice, batch)
+        if n_sequences:
+            n_numbers = n_sequences * lattice.n_positions * NUMBERS_OF_LABEL
+            check_room(n_numbers, f"{n_sequences:,} label sequences")
+            check_expandable(lattice)
+        return lattice
+
+    def predict(
+        self, X: Any, constraints: Constraints | None = None, *, exact: bool = False
+    ) -> list[list[str]]:
+        """The best label sequence of every sentence.
+
+        A Tagger leaves labels out that have hardly a chance; with `exact` it looks at all, which is slow, and
+        refused where it takes too much memory. Other models are exact as they are.
+        """
+        now = self._now(exact)
         labels: list[list[str]] = []
         for batch, lattice in now._batches(X, constraints):
             best = decode.viterbi(lattice, now._n_threads())
@@ -189,10 +236,10 @@ class Estimator(ABC):
         return labels
 
     def predict_marginals(
-        self, X: Any, constraints: Constraints | None = None
+        self, X: Any, constraints: Constraints | None = None, *, exact: bool = False
     ) -> list[list[dict[str, float]]]:
-        """For every token, the probability of each label that is possible there."""
-        now = self._now()
+        """For every token, the probability of each label that is possible there; `exact` as in `predict`."""
+        now = self._now(exact)
         sentences: list[list[dict[str, float]]] = []
         for batch, lattice in now._batches(X, constraints):
             probabilities = decode.marginals(lattice, now._n_threads()).probabilities.tolist()
@@ -203,10 +250,11 @@ class Estimator(ABC):
         return sentences
 
     def predict_with_probability(
-        self, X: Any, constraints: Constraints | None = None
+        self, X: Any, constraints: Constraints | None = None, *, exact: bool = False
     ) -> list[list[tuple[str, float]]]:
-        """The best label sequence of every sentence, each label with its marginal probability."""
-        now = self._now()
+        """The best label sequence of every sentence, each label with its marginal probability; `exact` as in
+        `predict`."""
+        now = self._now(exact)
         sentences: list[list[tuple[str, float]]] = []
         for batch, lattice in now._batches(X, constraints):
             chosen = decode.viterbi(lattice, now._n_threads()).candidates
@@ -217,11 +265,12 @@ class Estimator(ABC):
         return sentences
 
     def predict_nbest(
-        self, X: Any, n: int = 5, constraints: Constraints | None = None
+        self, X: Any, n: int = 5, constraints: Constraints | None = None, *, exact: bool = False
     ) -> list[list[tuple[list[str], float]]]:
-        """The n best label sequences of every sentence with their probabilities, best first."""
+        """The n best label sequences of every sentence with their probabilities, best first; `exact` as in
+        `predict`."""
         n = decode.check_n(n)
-        now = self._now()
+        now = self._now(exact)
         sentences: list[list[tuple[list[str], float]]] = []
         for batch, lattice in now._batches(X, constraints, n):
             paths = decode.nbest(lattice, n, now._n_threads())
@@ -234,20 +283,26 @@ class Estimator(ABC):
             ]
         return sentences
 
-    def log_prob(self, X: Any, y: Any) -> list[float]:
-        """log P(labels | sentence) of given label sequences; −inf for one that the model rules out."""
+    def log_prob(self, X: Any, y: Any = None, *, exact: bool = False) -> list[float]:
+        """log P(labels | sentence) of given label sequences; −inf for one that the model rules out, such as a
+        label that it does not know.
+
+        Labels that a Tagger would leave out are looked at besides those that it would not; with `exact` it
+        looks at all, as in `predict`.
+        """
         corpus = self._corpus(X, y)
         if corpus.labels is None:
             raise InputError("log_prob needs labels: give y, or a labelled Corpus")
         if UNLABELLED in corpus.labels.values:
             raise InputError(f"log_prob needs a label for every token, and one is {UNLABELLED!r}")
-        now = self._now()
+        now = self._now(exact)
         log_probs: list[float] = []
-        for batch, lattice in now._batches(corpus):
+        for batch, lattice in now._batches(corpus, with_labels=True):
             assert batch.labels is not None
             gold = batch.labels.encode(now.classes_)
             scores = decode.sequence_scores(lattice, gold, now._n_threads())
-            log_probs += (scores - decode.marginals(lattice, now._n_threads()).log_z).tolist()
+            log_z = decode.marginals(lattice, now._n_threads()).log_z
+            log_probs += np.minimum(scores - log_z, 0.0).tolist()  # sums of many terms are rounded
         return log_probs
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -264,9 +319,20 @@ class Estimator(ABC):
 
     # On disk -----------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to one file; an existing one is replaced only when the new one is whole."""
-        modelfile.write(Path(path), self._contents())
+    def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
+        """Write the model to one file; an existing one is replaced only when the new one is whole and loads.
+
+        A file that is read-only is replaced with `force` alone.
+        """
+        contents = self._contents()
+
+        def check(found: modelfile.Contents) -> None:
+            try:
+                restored(type(self), found)
+            except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+                raise InputError(f"not saved: what was learned makes no sound model: {error}") from error
+
+        modelfile.write(Path(path), contents, check, force)
 
     def _contents(self) -> modelfile.Contents:
         """What is in the model file."""
@@ -278,6 +344,22 @@ class Estimator(ABC):
         params = {name: value for name, value in self._fitted_params.items() if name != "n_jobs"}
         header = {"model": type(self).__name__, "params": params, **state.header}
         return modelfile.Contents(header, state.texts, state.arrays)
+
+
+def check_names(what: str, found: set[str], expected: set[str]) -> None:
+    if found != expected:
+        missing, strangers = sorted(expected - found), sorted(found - expected)
+        names = f"{missing[0]!r} is missing" if missing else f"{strangers[0]!r:.60} belongs to no such model"
+        raise ValueError(f"of {what}, {names}")
+
+
+def restored(cls: type[Self], contents: modelfile.Contents) -> Self:
+    """The model of a file's contents, or an error of Python's if they are not sound."""
+    params = contents.header["params"]
+    model = cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in params.items()})
+    model._check_params()
+    model._restore(contents)
+    return model
 
 
 def _no_text(values: Sequence[str]) -> str | None:

@@ -17,6 +17,7 @@ from urllib.parse import quote
 import numpy as np
 import numpy.typing as npt
 
+from corate.arrays import MOST_LABELS
 from corate.contexts.template import Context
 from corate.contexts.values import seen_columns
 from corate.counts.counts import Counts, add_up
@@ -26,7 +27,7 @@ from corate.counts.invariants import check
 from corate.counts.ledger import NO_DIGESTS, Digests, Ledger, digests_of
 from corate.counts.table import NEVER_COUNTED, Table
 from corate.errors import InputError
-from corate.models.base import Estimator
+from corate.models.base import Estimator, check_names
 from corate.storage.modelfile import Array, Contents
 from corate.text.corpus import Corpus
 from corate.text.tokens import as_corpus
@@ -243,6 +244,7 @@ class CountedModel(Estimator):
         counted = self._engine(map(as_corpus, chunks), self._tables(), noted)
         if not counted.counts.n_tokens:
             raise InputError("no labelled token to learn from")
+        check_counts(counted.counts)
         return counted
 
     def _start_ledger(self, digests: Digests) -> None:
@@ -273,8 +275,8 @@ class CountedModel(Estimator):
 
     def _restore(self, state: Contents) -> None:
         header = state.header
-        _check_names("the header", {*header}, {"model", "params", "learned", "n_sentences", "pruned"})
-        _check_names("the parameters", {*header["params"]}, {*self._param_names()} - {"n_jobs"})
+        check_names("the header", {*header}, {"model", "params", "learned", "n_sentences", "pruned"})
+        check_names("the parameters", {*header["params"]}, {*self._param_names()} - {"n_jobs"})
         pruned, learned = header["pruned"], header["learned"]
         if type(pruned) is not int or pruned < 0 or pruned == 1:
             raise ValueError(f"events below {pruned!r:.60} are said to have been dropped")
@@ -286,7 +288,7 @@ class CountedModel(Estimator):
         arrays = {n.removeprefix(LEARNED): a for n, a in state.arrays.items() if n.startswith(LEARNED)}
         needed = {f"{member}.{part}" for member in members.values() for part in ("ids", "n")}
         needed |= {LEDGER} if self.ledger else set()
-        _check_names("the members", {n for n in state.arrays if not n.startswith(LEARNED)}, needed)
+        check_names("the members", {n for n in state.arrays if not n.startswith(LEARNED)}, needed)
         tables = {n: Table(state.arrays[f"{m}.ids"], state.arrays[f"{m}.n"]) for n, m in members.items()}
         counts = Counts(state.texts, tables, header["n_sentences"])
         check(counts, pruned)
@@ -296,7 +298,12 @@ class CountedModel(Estimator):
         if self.ledger_ is not None and len(self.ledger_) != counts.n_sentences:
             raise ValueError(f"{len(self.ledger_)} sentences in the ledger, {counts.n_sentences} counted")
         self._set_learned(counts, learned, arrays)
-        _check_names("what was learned", {*learned, *arrays}, {*self._learned(), *self._learned_arrays()})
+        check_names("what was learned", {*learned, *arrays}, {*self._learned(), *self._learned_arrays()})
+
+
+def keys_of(contexts: Iterable[Context]) -> list[str]:
+    """The keys of features that contexts look at, sorted."""
+    return sorted({atom.key for context in contexts for atom in context.atoms if atom.key})
 
 
 def merge(*models: Self, ledger: bool = True) -> Self:
@@ -331,7 +338,11 @@ def merge(*models: Self, ledger: bool = True) -> Self:
 
 
 def check_counts(counts: Counts) -> None:
-    """Refuse counts that are beyond what the kernels can hold."""
+    """Refuse counts that are beyond what models and kernels can hold."""
+    if len(counts.labels) > MOST_LABELS:
+        raise InputError(
+            f"{len(counts.labels):,} labels: corate takes {MOST_LABELS:,}, for every pair has a number"
+        )
     if any(int(table.n.max(initial=0)) > MOST_COUNTED for table in counts.tables.values()):
         raise InputError(f"an event was counted more than {MOST_COUNTED:,} times: more than a model can hold")
 
@@ -342,13 +353,6 @@ def _check_left(counts: Counts) -> None:
         check(counts)
     except ValueError as error:
         raise InputError(NEVER_COUNTED) from error
-
-
-def _check_names(what: str, found: set[str], expected: set[str]) -> None:
-    if found != expected:
-        missing, strangers = sorted(expected - found), sorted(found - expected)
-        names = f"{missing[0]!r} is missing" if missing else f"{strangers[0]!r:.60} belongs to no such model"
-        raise ValueError(f"of {what}, {names}")
 
 
 def _member(table: str) -> str:

@@ -19,14 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from corate.arrays import Float, offsets_of
+from corate.arrays import Float, Int, check_room, offsets_of, ragged_arange
 from corate.contexts.template import Atom, Context, parse_all
 from corate.contexts.values import Encoder, words_alone
 from corate.counts.counts import Counts
 from corate.counts.names import FIRST_LABEL, LABEL, LABEL_PAIR, LAST_LABEL, WORD_LABEL
+from corate.counts.table import Table
 from corate.errors import InputError
 from corate.lattice import decode
 from corate.lattice.lattice import Lattice
+from corate.models.base import MOST_SCORES
 from corate.models.counted import Arrays, CountedModel, Learned, WordEntry
 from corate.models.explanation import Explanation, Reason, runner_up
 from corate.rates.empirical import LOG_ZERO, label_log_prob, label_log_rate
@@ -35,6 +37,7 @@ from corate.text.tokens import as_corpus
 
 SMOOTHING = ("none", "lidstone", "witten-bell", "interpolation")
 SUFFIXES = ("suffix5", "suffix4", "suffix3", "suffix2", "suffix1", "initial")  # most specific first
+MOST_K = 1e9
 RARE = 10  # words seen at most so often tell what unknown ones are like, as in TnT
 
 
@@ -126,7 +129,11 @@ class HMM(CountedModel):
     def _derive(self) -> None:
         self.factors()
 
+    def _batch_tokens(self) -> int:
+        return max(1, min(super()._batch_tokens(), MOST_SCORES // len(self.classes_)))
+
     def _lattice(self, corpus: Corpus) -> Lattice:
+        check_room(corpus.n_tokens * len(self.classes_), f"{len(self.classes_):,} labels at every token")
         factors = self.factors()
         emissions = factors.emissions(corpus.words.values)
         own = emissions[corpus.words.codes]
@@ -201,8 +208,10 @@ class HMM(CountedModel):
     def _check_params(self) -> None:
         if self.smoothing not in SMOOTHING:
             raise InputError(f"smoothing={self.smoothing!r}: choose from {', '.join(map(repr, SMOOTHING))}")
-        if not isinstance(self.k, (int, float, np.number)) or not 0 < self.k < np.inf:
-            raise InputError(f"k={self.k!r}: give a number above 0, what is added to every count")
+        if not isinstance(self.k, (int, float, np.number)) or not 0 < self.k <= MOST_K:
+            raise InputError(
+                f"k={self.k!r}: give a number above 0 (to {MOST_K:g}), what is added to every count"
+            )
         if not isinstance(self.ends, (bool, np.bool_)):
             raise InputError(f"ends={self.ends!r}: say True or False")
         contexts = parse_all(self.contexts)
@@ -222,7 +231,7 @@ class Factors:
     start: Float  # P(y | start)
     stop: Float  # P(stop | y)
     transitions: Float  # P(y′ | y)
-    known: Float  # P(x | y), words × labels
+    known: Emissions  # P(x | y)
     unknown: Unknown
 
     @classmethod
@@ -235,12 +244,8 @@ class Factors:
         times[n, first.field(0)] = first.n
         times[last.field(0), n] = last.n
         table = counts.tables[WORD_LABEL]
-        of_word = np.zeros((len(counts.words), n))
-        of_word[table.field(0), table.field(1)] = table.n
+        of_word = LabelCounts(table, len(counts.words), n)
         steps = smoothed(times, smoothing, k, n + 1)
-        # A word that is not known is one more outcome.
-        of_words = "none" if smoothing == "interpolation" else smoothing
-        emissions = smoothed(of_word.T, of_words, k, len(counts.words) + 1).T
         log_prior = label_log_prob(table, n)
         return cls(
             counts,
@@ -249,14 +254,18 @@ class Factors:
             _log(steps[n, :n]),
             _log(steps[:n, n]),
             _log(steps[:n, :n]),
-            _log(emissions),
+            Emissions(of_word, smoothing, k),
             Unknown(contexts, counts.words, of_word, np.exp(log_prior)),
         )
 
     def emissions(self, words: Sequence[str]) -> Float:
         """log P(x | y), up to a constant at unknown words; words × labels."""
+        check_room(
+            len(words) * len(self.log_prior), f"{len(self.log_prior):,} labels of {len(words):,} words"
+        )
         place = np.array([self.index.get(word, -1) for word in words], np.int64)
-        made = self.known[place] if len(self.known) else np.empty((len(words), len(self.log_prior)))
+        made = np.empty((len(words), len(self.log_prior)))
+        made[place >= 0] = self.known(place[place >= 0])
         strange = np.flatnonzero(place < 0)
         if len(strange):
             found = self.unknown.log_prob([words[i] for i in strange.tolist()])
@@ -264,22 +273,65 @@ class Factors:
         return made
 
 
+class LabelCounts:
+    """#(f, y) of many values f, most of which have few labels."""
+
+    def __init__(self, table: Table, n_values: int, n_labels: int) -> None:
+        self.table, self.n_labels = table, n_labels
+        self.offsets = offsets_of(np.bincount(table.field(0), minlength=n_values))
+        self.totals = np.bincount(table.field(0), table.n, n_values)  # #(f)
+
+    def rows(self, values: Int) -> Float:
+        """Some values × labels."""
+        lengths = np.diff(self.offsets)[values]
+        places = ragged_arange(self.offsets[values], lengths)
+        made = np.zeros((len(values), self.n_labels))
+        made[np.repeat(np.arange(len(values)), lengths), self.table.field(1)[places]] = self.table.n[places]
+        return made
+
+
+class Emissions:
+    """log P(x | y) of known words."""
+
+    def __init__(self, of_word: LabelCounts, smoothing: str, k: float) -> None:
+        table, n = of_word.table, of_word.n_labels
+        self.of_word, self.smoothing, self.k = of_word, smoothing, k
+        self.n_outcomes = len(of_word.totals) + 1  # a word that is not known is one more
+        self.total = np.bincount(table.field(1), table.n, n)  # #(y)
+        self.kinds = np.maximum(np.bincount(table.field(1), minlength=n), 1)
+
+    def __call__(self, words: Int) -> Float:
+        """Some words × labels."""
+        times = self.of_word.rows(words)
+        if self.smoothing == "lidstone":
+            return _log((times + self.k) / (self.total + self.k * self.n_outcomes))
+        if self.smoothing == "witten-bell":
+            anyhow = (self.of_word.totals / self.total.sum())[words, None]
+            return _log((times + self.kinds * anyhow) / (self.total + self.kinds))
+        return _log(np.divide(times, self.total, out=np.zeros_like(times), where=self.total > 0))
+
+
 class Unknown:
     """P(y | f) of the contexts of rare words, each smoothed (Witten–Bell) towards the next."""
 
     def __init__(
-        self, contexts: Sequence[Context], words: Sequence[str], of_word: Float, prior: Float
+        self, contexts: Sequence[Context], words: Sequence[str], of_word: LabelCounts, prior: Float
     ) -> None:
-        rare = np.flatnonzero(of_word.sum(axis=1) <= RARE)
-        self.prior = _witten_bell(of_word[rare].sum(axis=0)[None], prior)[0]
+        table, n = of_word.table, of_word.n_labels
+        rare = np.flatnonzero(of_word.totals <= RARE)
+        place = np.full(len(words), -1)
+        place[rare] = np.arange(len(rare))
+        kept = table.only(place[table.field(0)] >= 0)
+        together = np.bincount(kept.field(1), kept.n, n).astype(np.float64)
+        self.prior = _witten_bell(together[None], prior)[0]
         views = [context.as_view() for context in reversed(contexts)]
         encoded = Encoder.learn(words_alone([words[i] for i in rare.tolist()]), views)
         self._encoder = encoded.encoder
-        self.steps: list[tuple[Atom, Float]] = []  # views and #(f, y), least specific first
+        self.steps: list[tuple[Atom, LabelCounts]] = []  # views and #(f, y), least specific first
         for view in views:
-            total: Float = np.zeros((len(self._encoder.vocabularies[view.source]), of_word.shape[1]))
-            np.add.at(total, encoded.ids[view.source], of_word[rare])
-            self.steps.append((view, total))
+            values = encoded.ids[view.source][place[kept.field(0)]]
+            of_value = Table.of([values, kept.field(1)], kept.n)
+            self.steps.append((view, LabelCounts(of_value, len(self._encoder.vocabularies[view.source]), n)))
 
     def log_prob(self, words: Sequence[str]) -> Float:
         found = np.broadcast_to(self.prior, (len(words), len(self.prior)))
@@ -287,7 +339,7 @@ class Unknown:
             place = self._encoder.ids(view, words)
             seen = place >= 0
             found = found.copy()
-            found[seen] = _witten_bell(total[place[seen]], found[seen])
+            found[seen] = _witten_bell(total.rows(place[seen].astype(np.int64)), found[seen])
         return np.asarray(np.log(found))
 
 

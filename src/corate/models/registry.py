@@ -59,6 +59,7 @@ def class_of(name: str) -> Any:
 
 def load(path: str | os.PathLike[str]) -> Any:
     """The model that `save` (or `corate train`) wrote. Nothing in the file is ever executed."""
+    from corate.models.base import restored
     from corate.storage import modelfile
 
     contents = modelfile.read(Path(path))
@@ -66,9 +67,6 @@ def load(path: str | os.PathLike[str]) -> Any:
     if not isinstance(name, str) or name not in ROOMS or not isinstance(params, dict):
         raise ModelFileError(f"{path}: holds a model {name!r} that this version of corate does not know")
     try:
-        model = class_of(name)(**{k: tuple(v) if isinstance(v, list) else v for k, v in params.items()})
-        model._check_params()
-        model._restore(contents)
+        return restored(class_of(name), contents)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ModelFileError(f"{path}: not a sound model: {error}") from error
-    return model

@@ -23,7 +23,7 @@ import stat
 import struct
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -40,12 +40,17 @@ MANIFEST = "manifest.json"
 ARCHIVE = b"PK\x03\x04"  # what a zip archive begins with
 DIGEST_LENGTH = 64  # hexadecimal digits of a sha256
 BLOCK_BYTES = 1 << 20
+MOST_MANIFEST = 1 << 24  # bytes: the digests of four thousand features are two million
 DTYPES = {"<i4": np.int32, "<i8": np.int64, "<f8": np.float64}
 # The header of an npy member, for arrays of one or two dimensions. NumPy's own reader would evaluate it.
 NPY_BYTES = 128
 NPY_HEADER = re.compile(
     rb"\x93NUMPY\x01\x00\x76\x00\{'descr': '(?P<dtype><i4|<i8|<f8)', 'fortran_order': False, "
     rb"'shape': \((?P<shape>\d{1,18},|\d{1,18}, \d{1,2})\), \} *\n"
+)
+READ_ONLY = (
+    "is read-only: make it writable first (chmod u+w); "
+    "corate train --force and save(…, force=True) replace it all the same"
 )
 NOT_SEEKABLE = 8  # the flag of a member that zipfile writes in another way, if to seek has failed
 EPOCH = (1980, 1, 1, 0, 0, 0)  # a zip member needs a time; none would be true of equal contents
@@ -65,10 +70,16 @@ class Contents:
 Member = list[bytes | memoryview]  # pieces that make up its bytes, so that arrays need not be copied
 
 
-def write(path: Path, contents: Contents) -> None:
-    """Write a model file, or leave what is there untouched."""
-    with replacing(path) as file:
+def write(
+    path: Path, contents: Contents, check: Callable[[Contents], object] | None = None, force: bool = False
+) -> None:
+    """Write a model file, or leave what is there untouched; also where `check` raises an error for what is
+    read back. `force` replaces a file that is read-only."""
+    with replacing(path, force) as file:
         write_to(file, contents)
+        if check is not None:
+            file.seek(0)
+            check(_parse(file.read()))
 
 
 def write_to(file: BinaryIO, contents: Contents) -> None:
@@ -136,7 +147,7 @@ def _npy(array: Array) -> Member:
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def replacing(path: Path, force: bool = False) -> Iterator[BinaryIO]:
     """A file to write to that takes the place of `path` in one step, or not at all.
 
     It is a temporary file in the same folder; then fsync, rename, fsync of the folder. What writers that were
@@ -149,6 +160,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     if path.exists() and not path.is_file():
         kind = "a directory" if path.is_dir() else "not a regular file"
         raise ModelFileError(f"{path}: {kind}: give the name of a file to write the model to")
+    if not force and is_read_only(path):
+        raise ModelFileError(f"{path}: {READ_ONLY}")
     temporary: Path | None = None
     try:
         with locks.held(path):
@@ -169,6 +182,11 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         if isinstance(error, OSError):
             raise ModelFileError(f"{path}: cannot be written: {error.strerror}") from error
         raise
+
+
+def is_read_only(path: Path) -> bool:
+    """Whether nobody is to write to a file, though its folder may allow to replace it; root is told, too."""
+    return path.exists() and not stat.S_IMODE(path.stat().st_mode) & 0o222
 
 
 def _temporary(path: Path) -> tuple[Path, BinaryIO]:
@@ -226,7 +244,8 @@ def read(path: Path) -> Contents:
     try:
         with path.open("rb") as file:
             # What is no archive is not read to its end: it may have none, as devices have.
-            data = file.read() if file.peek(4)[:4] == ARCHIVE else b""
+            start = file.read(len(ARCHIVE))
+            data = start + file.read() if start == ARCHIVE else b""
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise ModelFileError(f"{path}: cannot be read: {getattr(error, 'strerror', error)}") from error
     try:
@@ -252,6 +271,8 @@ def _parse(data: bytes) -> Contents:
     members = _members(data)
     if MANIFEST not in members:
         raise ModelFileError("not a corate model file")
+    if len(members[MANIFEST]) > MOST_MANIFEST:
+        raise ModelFileError(f"damaged: the manifest has more than {MOST_MANIFEST:,} bytes")
     manifest = json.loads(bytes(members.pop(MANIFEST)))
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ModelFileError("not a corate model file")
@@ -273,19 +294,25 @@ def _parse(data: bytes) -> Contents:
 
 
 def _members(data: bytes) -> dict[str, memoryview]:
-    """All members, as parts of the file's bytes: no archive unpacks to more than its own size."""
+    """All members, as parts of the file's bytes, each byte in one of them: none is more than it looks."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             infos = archive.infolist()
     except zipfile.BadZipFile:
         raise ModelFileError("damaged: the file ends too early or its directory is broken") from None
     members: dict[str, memoryview] = {}
-    for info in infos:
+    ends = 0
+    for info in sorted(infos, key=lambda info: info.header_offset):
         if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1:
             raise ModelFileError(f"damaged: member {info.filename!r} is not plainly stored")
         # A member's bytes follow its local header: 30 bytes, the name, and an extra field.
         lengths = struct.unpack_from("<HH", data, info.header_offset + 26)
         start = info.header_offset + 30 + sum(lengths)
+        if info.header_offset < ends or start + info.file_size > len(data):
+            raise ModelFileError(
+                f"damaged: member {info.filename!r:.60} overlaps with another, or is cut off"
+            )
+        ends = start + info.file_size
         members[info.filename] = memoryview(data)[start : start + info.file_size]
     if len(members) != len(infos):
         raise ModelFileError("damaged: a member is there twice")

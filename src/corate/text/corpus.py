@@ -27,6 +27,7 @@ Codes = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
 
 UNLABELLED = "_"
+ABSENT = "\0"  # the value of a feature that a token does not have
 
 
 class SentenceLike(Protocol):
@@ -135,6 +136,11 @@ class Corpus:
         """Corpora end to end."""
         if len(parts) == 1:
             return parts[0]
+        widths = sorted({len(part.columns) for part in parts})
+        if len(widths) > 1:
+            raise InputError(
+                f"corpora with {widths} columns do not join: give all the same number of columns"
+            )
         columns = [Column.join(each) for each in zip(*(part.columns for part in parts), strict=True)]
         labels = [part.labels for part in parts if part.labels is not None]
         ends = np.cumsum([0, *(part.n_tokens for part in parts)])
@@ -146,14 +152,16 @@ class Corpus:
             parts[0].keys if parts else (),
         )
 
-    def before_label(self, label: str | None) -> Corpus:
-        """Without the columns that stand behind the label's, if that is given by its number: those are other
-        labels of the same tokens."""
-        if label is None or not label.lstrip("-").isdecimal() or len(self.columns) == 1:
+    def with_keys(self, keys: Sequence[str]) -> Corpus:
+        """With a column of features for each of these keys, of which the corpus has at least one: in other
+        sentences tokens may have those that none has here."""
+        missing = [key for key in keys if key not in self.keys]
+        if not missing or len(missing) == len(keys):
             return self
-        number = int(label)
-        n_columns = number - 1 if number > 0 else len(self.columns) + 1 + number
-        return replace(self, columns=self.columns[: max(1, n_columns)])
+        absent = Column(np.zeros(self.n_tokens, np.int32), [ABSENT] if self.n_tokens else [])
+        by_key = {**dict(zip(self.keys, self.columns, strict=True)), **dict.fromkeys(missing, absent)}
+        every = tuple(sorted(by_key))
+        return replace(self, columns=tuple(by_key[key] for key in every), keys=every)
 
     def split(self, codes: npt.NDArray[np.int32], values: Sequence[str]) -> list[list[str]]:
         """One string per token, cut into sentences: `values[codes[t]]`."""

@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 
 from corate.errors import InputError
-from corate.text.corpus import Column
+from corate.text.corpus import ABSENT, Column
 
-ABSENT = "\0"  # the value of a key that a token does not have
 MOST_KEYS = 4096  # distinct keys
 MOST_LETTERS = 1000  # of a key
 MOST_EXACT = 9  # whole numbers up to here are bins of their own

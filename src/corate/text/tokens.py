@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from itertools import chain
 from typing import Any, cast
 
@@ -15,9 +15,11 @@ import numpy as np
 
 from corate.arrays import offsets_of
 from corate.errors import InputError
-from corate.text.corpus import UNLABELLED, Column, Corpus
+from corate.text.corpus import ABSENT, UNLABELLED, Column, Corpus
 from corate.text.features import feature_columns, feature_columns_for, is_features
 
+NO_LIST = (bytes, bytearray, Mapping, set, frozenset)  # whose items have no order, or another meaning
+MOST_COLUMNS = 999
 NUMBERS = ("refuse", "bin")  # what to do with features that are numbers
 TAKES_FEATURES = "the model was trained on features: give tokens as dicts or lists of features"
 TAKES_WORDS = "the model looks at words: give tokens as strings, not as dicts or lists of features"
@@ -29,6 +31,27 @@ def as_corpus(X: Any, y: Any = None, numbers: str | None = None, keys: Sequence[
     Tokens may be given by features where `numbers` says what to do with those that are numbers; `keys` are
     the ones that a trained model knows, () for one that knows words.
     """
+    corpus = _made(X, y, numbers, keys)
+    if len(corpus.columns) > MOST_COLUMNS and not corpus.keys:
+        raise InputError(f"tokens of {len(corpus.columns):,} columns: corate takes {MOST_COLUMNS}")
+    _refuse_nul(corpus)
+    return corpus
+
+
+def _refuse_nul(corpus: Corpus) -> None:
+    """No text has the NUL character: here it says that there is no token, or no such feature."""
+    columns = [*corpus.columns, *([] if corpus.labels is None else [corpus.labels])]
+    for column in columns:
+        if "\0" not in "".join(column.values):
+            continue
+        if not (corpus.keys and all(value == ABSENT or "\0" not in value for value in column.values)):
+            value = next(value for value in column.values if "\0" in value)
+            raise InputError(
+                f"{value!r:.60} has the NUL character: no text has it, and it has a meaning here"
+            )
+
+
+def _made(X: Any, y: Any, numbers: str | None, keys: Sequence[str] | None) -> Corpus:
     if isinstance(X, Corpus):
         if y is not None:
             raise InputError("a Corpus has its own labels: leave y out")
@@ -69,17 +92,14 @@ def _corpus(
 
 def _word_columns(sentences: Sequence[Sequence[Any]]) -> list[Column]:
     plain = Column.from_lists(sentences)
-    columns = [plain] if plain is not None else list(map(Column.from_strings, _columns(sentences)))
-    if any("\0" in "".join(column.values) for column in columns):
-        raise InputError("a word has the NUL character: no text has it, and it has a meaning here")
-    return columns
+    return [plain] if plain is not None else list(map(Column.from_strings, _columns(sentences)))
 
 
 def token_lists(X: Any) -> list[Sequence[Any]]:
     """The sentences of X, each a list of tokens of whatever kind."""
     if isinstance(X, str):
         raise TypeError("X is a string: give a list of sentences, each a list of tokens")
-    if not isinstance(X, Iterable):
+    if not isinstance(X, Iterable) or isinstance(X, NO_LIST):
         raise TypeError(f"X is {X!r:.60}: give a list of sentences, each a list of tokens")
     sentences = list(X)
     if {*map(type, sentences)} <= {list, tuple}:  # a quick look first: most are
@@ -90,7 +110,7 @@ def token_lists(X: Any) -> list[Sequence[Any]]:
 def _sentence(tokens: Any, sentence: int) -> Sequence[Any]:
     if isinstance(tokens, str):
         raise TypeError(f"sentence {sentence} is the string {tokens[:40]!r}: give a list of tokens")
-    if not isinstance(tokens, Iterable) or isinstance(tokens, (bytes, dict, set, frozenset)):
+    if not isinstance(tokens, Iterable) or isinstance(tokens, NO_LIST):
         raise TypeError(f"sentence {sentence} is {tokens!r:.60}: give a list of tokens")
     return tokens if isinstance(tokens, (list, tuple)) else list(tokens)
 
@@ -114,12 +134,15 @@ def _columns(sentences: Sequence[Sequence[Any]]) -> list[Sequence[str]]:
 
 
 def _flat_labels(sentences: Sequence[Sequence[Any]], y: Iterable[Sequence[str | None]]) -> list[str]:
+    if isinstance(y, (str, *NO_LIST)) or not isinstance(y, Iterable):
+        raise TypeError(f"y is {y!r:.60}: give a list of label lists, one for each sentence")
     y = list(y)
     if len(y) != len(sentences):
         raise ValueError(f"{len(sentences)} sentences in X, {len(y)} label lists in y: give one for each")
     flat: list[str] = []
     for s, (tokens, labels) in enumerate(zip(sentences, y, strict=True)):
-        if not isinstance(labels, Sized) or isinstance(labels, str) or len(tokens) != len(labels):
+        is_list = isinstance(labels, Sized) and not isinstance(labels, (str, *NO_LIST))
+        if not is_list or len(tokens) != len(labels):
             given = f"{len(labels)} labels" if isinstance(labels, (list, tuple)) else f"labels {labels!r:.40}"
             raise ValueError(f"sentence {s} has {len(tokens)} tokens and {given}: give one label a token")
         if {*map(type, labels)} == {str}:

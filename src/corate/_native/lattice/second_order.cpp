@@ -2,8 +2,8 @@
 
 #include "lattice/second_order.h"
 #include "lattice/bound.h"
+#include "lattice/log_posteriors.h"
 
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
@@ -65,18 +65,23 @@ std::pair<Array<int64_t>, Array<double>> viterbi2(const BoundTriples &triples, i
 
 using Found = std::tuple<Array<double>, Array<double>, Array<double>, Array<double>>;
 
-// P of candidates, log Z, P of edges and of triples; nothing where the numbers of a sentence leave their range.
-std::optional<Found> posteriors2(const BoundTriples &triples, int n_threads) {
+// The quick one; and for sentences whose numbers leave their range, the one in logarithms.
+struct EitherForwardBackward2 {
+    ForwardBackward2 quick;
+    LogForwardBackward2 in_logs;
+};
+
+// P of candidates, log Z, P of edges and, if they are wanted, of triples.
+Found posteriors2(const BoundTriples &triples, bool want_triples, int n_threads) {
     const Lattice &x = triples.x;
     auto candidates = fresh<double>(x.n_candidates), log_z = fresh<double>(x.n_sentences);
-    auto edges = fresh<double>(x.n_edge_scores), thirds = fresh<double>(triples.n_scores);
-    const Posteriors out{candidates.data(), edges.data(), thirds.data()};
-    std::atomic<bool> failed{false};
+    auto edges = fresh<double>(x.n_edge_scores), thirds = fresh<double>(want_triples ? triples.n_scores : 0);
+    const Posteriors out{candidates.data(), edges.data(), want_triples ? thirds.data() : nullptr};
     nb::gil_scoped_release release;
-    for_each_sentence<ForwardBackward2>(x.n_sentences, n_threads, [&](ForwardBackward2 &kernel, int64_t s) {
-        if (!failed && !kernel(x, triples, s, out, log_z.data()[s])) failed = true;
+    for_each_sentence<EitherForwardBackward2>(x.n_sentences, n_threads, [&](EitherForwardBackward2 &kernel, int64_t s) {
+        double &z = log_z.data()[s];
+        if (!kernel.quick(x, triples, s, out, z)) kernel.in_logs(x, triples, s, out, z);
     });
-    if (failed) return std::nullopt;
     return Found{candidates, log_z, edges, thirds};
 }
 

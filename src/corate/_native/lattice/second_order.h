@@ -167,7 +167,7 @@ class Viterbi2 {
 
 // P(y), P(y, y′) and P(y, y′, y″) of every candidate, edge and triple.
 struct Posteriors {
-    double *candidates, *edges, *triples;
+    double *candidates, *edges, *triples; // no triples: nullptr
 };
 
 // Forward–backward with plain products, scaled at every position; false where the numbers leave their range.
@@ -279,23 +279,22 @@ class ForwardBackward2 {
         const auto [n, m, l] = Widths(x, i - 2, i);
         const double *here = beta_ + x.edges[i], *w = step_ + x.edges[i];
         const double *before = alpha_ + x.edges[i - 1], *t = triple_ + triples.first[i];
-        double *left = beta_ + x.edges[i - 1], *third = thirds + triples.first[i];
+        double *left = beta_ + x.edges[i - 1], *third = thirds ? thirds + triples.first[i] : nullptr;
         double sum = 0.0, all = 0.0;
         for (int64_t o = 0; o < l; ++o)
-            for (int64_t p = 0; p < m; ++p, t += n, third += n) {
+            for (int64_t p = 0; p < m; ++p, t += n) {
                 double out = 0.0;
                 for (int64_t q = 0; q < n; ++q) {
-                    const double v = t[q] * w[p * n + q] * here[p * n + q];
-                    third[q] = before[o * m + p] * v;
+                    const double v = t[q] * w[p * n + q] * here[p * n + q], joint = before[o * m + p] * v;
+                    if (third) *third++ = joint;
                     out += v;
-                    all += third[q];
+                    all += joint;
                 }
                 left[o * m + p] = out;
                 sum += out;
             }
         if (!(all > kSmallest) || !std::isfinite(sum) || !(sum > 0)) return false;
-        third = thirds + triples.first[i];
-        for (int64_t k = 0; k < l * m * n; ++k) third[k] /= all;
+        for (int64_t k = 1; third && k <= l * m * n; ++k) third[-k] /= all;
         for (int64_t e = 0; e < l * m; ++e) left[e] /= sum;
         return true;
     }

@@ -13,14 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from corate.arrays import Float, Ids, Int, offsets_of, ragged_arange
+from corate.arrays import Float, Ids, Int, check_room, offsets_of, ragged_arange
 from corate.contexts.template import Context
 from corate.counts.counts import Counts
 from corate.counts.names import WORD_LABEL, WORD_PAIR
+from corate.models.base import MOST_SCORES
 from corate.models.empirical.factors import EmpiricalFactors, Words
 from corate.models.loglinear.attributes import Sparse
 from corate.models.loglinear.chains import Chains
@@ -28,6 +31,7 @@ from corate.models.loglinear.expectations import penalised, state_scores, transi
 from corate.models.loglinear.features import Features, observed, seen_features
 from corate.models.loglinear.optimise import Report, Search, minimise
 from corate.models.loglinear.pieces import distinct_edges, edge_chains, single_positions
+from corate.models.loglinear.restore import checked_weights
 from corate.rates.empirical import LabelRows, PairRates
 from corate.text.corpus import Corpus
 
@@ -112,11 +116,9 @@ class ExponentialFactors(EmpiricalFactors):
     def take(self, weights: dict[str, Any]) -> None:
         """Weights that were fitted before, or ValueError if they are not those of the counts."""
         for name, fit in self.fits.items():
-            vector = weights[name]
-            if vector.dtype != np.float64 or vector.shape != (len(fit.features),):
-                raise ValueError(f"the weights of the {name} factor do not fit the counts")
-            if not np.isfinite(vector).all():
-                raise ValueError(f"a weight of the {name} factor is not a number")
+            if name not in weights:
+                raise ValueError(f"the weights of the {name} factor are missing")
+            checked_weights(weights[name], len(fit.features), f"the {name} factor")
         self.weights = {name: weights[name] for name in self.fits}
 
     def unknown_candidates(self, values: tuple[int, ...]) -> tuple[Ids, Float]:
@@ -143,14 +145,20 @@ class ExponentialFactors(EmpiricalFactors):
         a, b = codes[right - 1], codes[right]
         sizes = np.diff(edges)
         sizes[right] = candidates.lengths[a] * candidates.lengths[b]
+        check_room(int(sizes.sum()), f"pairs of {self.n_labels:,} labels at every token")
         made = offsets_of(sizes)
         blocks = np.empty(made[-1])
         seen = np.flatnonzero(np.diff(edges) > 0)
         blocks[ragged_arange(made[seen], sizes[seen])] = scores
-        blocks[ragged_arange(made[right], sizes[right])] = self._strange_edges(words, candidates, a, b)
+        ends, terms = np.cumsum(sizes[right]), self._strange(words)
+        cuts = [0, *np.searchsorted(ends, np.arange(MOST_SCORES, ends[-1], MOST_SCORES)).tolist(), len(right)]
+        for first, last in pairwise(cuts):  # some edges at a time: each takes many numbers more
+            some = slice(first, last)
+            places = ragged_arange(made[right[some]], sizes[right[some]])
+            blocks[places] = terms.log_rates(candidates, a[some], b[some])
         return made, blocks
 
-    def _strange_edges(self, words: Words, candidates: LabelRows, a: Ids, b: Ids) -> Float:
+    def _strange(self, words: Words) -> Strange:
         features, weights = self.fits[PAIR].features, self.weights[PAIR]
         values = np.empty((len(words.known), self._values.shape[1]), np.int64)
         is_known = words.known >= 0
@@ -158,18 +166,36 @@ class ExponentialFactors(EmpiricalFactors):
         rows = self._pair_rows(values, words.known)
         moved = Sparse(rows.offsets, rows.ids + np.int32(self._n_pair_attributes))
         left, right = (state_scores(features, side, weights) for side in (rows, moved))
-        pair = transition_scores(features, weights)
-        # log Z = log Σ_y exp(left) Σ_y′ exp(pair) exp(right), the largest taken out first
-        tops = left.max(axis=1), right.max(axis=1), pair.max()
-        onward = np.exp(right - tops[1][:, None]) @ np.exp(pair - tops[2]).T
-        total = (np.exp(left[a] - tops[0][a][:, None]) * onward[b]).sum(axis=1)
-        log_z = np.log(total) + tops[0][a] + tops[1][b] + tops[2]
         psi = self.candidates(words, 1.0).scores  # whatever μ_oov is
+        return Strange(left, right, transition_scores(features, weights), psi)
+
+
+@dataclass(frozen=True)
+class Strange:
+    """Terms of log v of the distinct words of a batch, and their log ψ."""
+
+    left: Float  # words × labels
+    right: Float
+    pair: Float  # labels × labels
+    psi: Float  # of each candidate
+
+    @cached_property
+    def _onward(self) -> Float:
+        """Σ_y′ exp(pair) exp(right), the largest of each taken out."""
+        top = self.right.max(axis=1)[:, None]
+        return np.asarray(np.exp(self.right - top) @ np.exp(self.pair - self.pair.max()).T)
+
+    def log_rates(self, candidates: LabelRows, a: Ids, b: Ids) -> Float:
+        """log φ = log v − log ψ − log ψ′ of all pairs of candidates of the words a and b, block by block."""
+        # log Z = log Σ_y exp(left) Σ_y′ exp(pair) exp(right), the largest taken out first
+        top = self.left.max(axis=1)
+        total = (np.exp(self.left[a] - top[a][:, None]) * self._onward[b]).sum(axis=1)
+        log_z = np.log(total) + top[a] + self.right.max(axis=1)[b] + self.pair.max()
         sizes = candidates.lengths[a] * candidates.lengths[b]
         edge = np.repeat(np.arange(len(a)), sizes)
         cell = np.arange(len(edge)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         row = candidates.offsets[a][edge] + cell // candidates.lengths[b][edge]
         column = candidates.offsets[b][edge] + cell % candidates.lengths[b][edge]
         y, z = candidates.labels[row], candidates.labels[column]
-        v = left[a[edge], y] + right[b[edge], z] + pair[y, z] - log_z[edge]
-        return np.asarray(v - psi[row] - psi[column])
+        v = self.left[a[edge], y] + self.right[b[edge], z] + self.pair[y, z] - log_z[edge]
+        return np.asarray(v - self.psi[row] - self.psi[column])

@@ -11,6 +11,8 @@ from corate.models.empirical.factors import EmpiricalFactors
 from corate.models.explanation import Explanation, Reason, _times, runner_up
 from corate.rates.empirical import LOG_ZERO
 
+MOST_LOG = 700.0  # its exponential is a number
+
 
 def explain(
     factors: EmpiricalFactors, classes: Sequence[str], lattice: Lattice, words: Sequence[str]
@@ -57,5 +59,5 @@ def _pair(pair: str, rate: float) -> str:
     return (
         f"{pair} never occurred"
         if rate <= LOG_ZERO
-        else f"{pair} at {math.exp(rate):.2f}× the rate of chance"
+        else f"{pair} at {math.exp(min(rate, MOST_LOG)):.2f}× the rate of chance"
     )

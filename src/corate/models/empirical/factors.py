@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from corate.arrays import Float, Ids, Int, offsets_of, ragged_arange
+from corate.arrays import Float, Ids, Int, check_room, offsets_of, ragged_arange
 from corate.contexts.template import Context
 from corate.contexts.values import SILENT, Encoder, words_alone
 from corate.counts.counts import Counts
@@ -132,6 +132,7 @@ class EmpiricalFactors:
         words, codes = self.look_up(corpus.words.values), corpus.words.codes
         candidates = self.candidates(words, mu_oov)
         lengths = candidates.lengths[codes]
+        check_room(int(lengths.sum()), f"up to {self.n_labels:,} labels at every token")
         rows = ragged_arange(candidates.offsets[codes], lengths)
         edges, edge_scores = np.zeros(corpus.n_tokens + 1, np.int64), np.empty(0)
         if WORD_PAIR in self.counts.tables:
@@ -157,6 +158,7 @@ class EmpiricalFactors:
         n_seen = np.sum([place >= 0 for _, place in sources], axis=0)
         sizes = np.zeros(corpus.n_tokens, np.int64)
         sizes[right] = np.where(n_seen > 0, candidates.lengths[a] * candidates.lengths[b], 0)
+        check_room(int(sizes.sum()), f"pairs of {self.n_labels:,} labels at every token")
         edges = offsets_of(sizes)
         total = np.zeros(edges[-1])
         for rates, place in sources:

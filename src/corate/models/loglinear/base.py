@@ -20,7 +20,7 @@ from corate.contexts.defaults import LAFFERTY, default_contexts
 from corate.contexts.template import Context, parse_all
 from corate.errors import InputError
 from corate.lattice.lattice import Lattice
-from corate.models.base import MOST_SCORES, Estimator
+from corate.models.base import MOST_SCORES, Estimator, check_names
 from corate.models.explanation import Explanation
 from corate.models.loglinear.attributes import Attributes, Sparse
 from corate.models.loglinear.chains import Chains
@@ -31,10 +31,13 @@ from corate.models.loglinear.features import Features, observed, seen_features
 from corate.models.loglinear.naming import feature_names, starting_weights
 from corate.models.loglinear.optimise import TOLERANCE, Report, Search, minimise
 from corate.models.loglinear.restore import (
+    checked_weights,
     feature_arrays,
+    member_names,
     restored_attributes,
     restored_features,
-    restored_weights,
+    restored_objective,
+    restored_texts,
 )
 from corate.storage.modelfile import Contents
 from corate.text.corpus import UNLABELLED, Corpus
@@ -65,6 +68,8 @@ class FittedModel(Estimator):
     sides = (
         1  # features that each attribute has: 2 where one at the left of an edge is another than at the right
     )
+
+    more_members: tuple[str, ...] = ()  # of the file, besides those that all have
 
     features_: Features
     weights_: Float
@@ -209,17 +214,24 @@ class FittedModel(Estimator):
         return Contents({"objective": self.objective_}, texts, arrays)
 
     def _restore(self, state: Contents) -> None:
+        check_names("the header", {*state.header}, {"model", "params", "objective"})
+        check_names("the parameters", {*state.header["params"]}, {*self._param_names()} - {"n_jobs"})
         contexts = parse_all(self.contexts)
-        kinds = zip(("states", "pairs"), self._split(contexts), strict=True)
+        kinds = [*zip(("states", "pairs"), self._split(contexts), strict=True)]
+        check_names("the members", {*state.texts, *state.arrays}, member_names(kinds) | {*self.more_members})
         parts = [restored_attributes(state, kind, some) for kind, some in kinds]
-        classes = state.texts["y"]
-        features = restored_features(state, "features", len(classes) + len(self.extra_labels))
+        classes, words = restored_texts(state, "y"), restored_texts(state, "words")
+        features = restored_features(state, "features", len(classes), len(self.extra_labels))
         n_states = len(parts[0]) * self.sides
         if (len(features.state_offsets), len(features.pair_offsets)) != (n_states + 1, len(parts[1]) + 1):
             raise ValueError("features do not fit the attributes")
-        known = Known(contexts, classes, state.texts["words"], parts[0], parts[1])
-        self._set_learned(known, features, restored_weights(state, "weights", features))
-        self.objective_, self.training_log_ = float(state.header["objective"]), []
+        known = Known(contexts, classes, words, parts[0], parts[1])
+        self._set_learned(known, features, checked_weights(state.arrays["weights"], len(features)))
+        self.objective_, self.training_log_ = restored_objective(state), []
+        self._restore_more(state)
+
+    def _restore_more(self, state: Contents) -> None:
+        """What a model has besides."""
 
     def _check_params(self) -> None:
         if not isinstance(self.c2, (int, float, np.number)) or not 0 <= self.c2 < np.inf:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from corate._native import kernels, native
-from corate.arrays import Float, dot, offsets_of, ragged_arange
+from corate.arrays import Float, check_room, dot, offsets_of, ragged_arange
 from corate.lattice.lattice import Lattice
 from corate.models.loglinear.attributes import Sparse
 from corate.models.loglinear.chains import Chains
@@ -121,6 +121,7 @@ def lattice(features: Features, chains: Chains, weights: Float) -> Lattice:
     right = chains.edges()
     own = right[np.diff(chains.pairs.offsets)[right] > 0]
     sizes[own] = n * n
+    check_room(n_positions * n + len(own) * n * n, f"{n:,} labels, or pairs of them, at every token")
     edges = offsets_of(sizes)
     blocks: Float = np.tile(transitions.reshape(-1), len(own))
     if len(own):

@@ -75,6 +75,11 @@ class Features(Mirrored):
     def check(self) -> None:
         """Check features that come from outside, or raise ValueError."""
         n = self.n_labels
+        if n > MOST_LABELS:
+            raise ValueError(f"{n:,} labels where a model has {MOST_LABELS:,} at most")
+        fields = (self.state_offsets, self.state_labels, self.left, self.right)
+        if any(array.ndim != 1 for array in (*fields, self.pair_offsets, self.pair_left, self.pair_right)):
+            raise ValueError("features are not in rows")
         for offsets, length in (
             (self.state_offsets, len(self.state_labels)),
             (self.pair_offsets, len(self.pair_left)),

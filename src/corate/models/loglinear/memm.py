@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from corate.arrays import Float, Ids, offsets_of, ragged_arange
+from corate.arrays import Float, Ids, check_room, offsets_of, ragged_arange
 from corate.contexts.template import Context
 from corate.errors import InputError
 from corate.lattice.lattice import Lattice
@@ -132,30 +132,42 @@ class MEMM(FittedModel):
 
     def _lattice(self, corpus: Corpus) -> Lattice:
         """Scores of first positions are log P(y | START, x), those of edges log P(y | y′, x)."""
-        chains, features = self._chains(corpus), self.features_
-        n, n_positions = len(self.classes_), corpus.n_tokens
-        by_label = transition_scores(features, self.weights_)[:, :n]
-        scores = by_label + state_scores(features, chains.states, self.weights_)[:, None, :n]
-        if len(chains.pairs.ids):
-            lengths = np.diff(features.pair_offsets)[chains.pairs.ids]
-            rows = ragged_arange(features.pair_offsets[:-1][chains.pairs.ids], lengths)
-            cells = np.repeat(chains.pairs.owners, lengths) * (n + 1) * n
-            cells += features.pair_left[rows].astype(np.int64) * n + features.pair_right[rows]
-            weight = features.split(self.weights_)[2][rows]
-            scores += np.bincount(cells, weights=weight, minlength=scores.size).reshape(scores.shape)
-        follows = _successors(features, self._fitted_params["models"] == "shared")
-        scores = log_softmax(np.where(follows, scores, -np.inf))
+        chains, n, n_positions = self._chains(corpus), len(self.classes_), corpus.n_tokens
+        check_room(n_positions * n * n, f"pairs of {n:,} labels at every token")
         is_edge = np.zeros(n_positions, bool)
         is_edge[chains.edges()] = True
+        edges = offsets_of(np.where(is_edge, n * n, 0))
+        first, edge_scores = np.zeros((n_positions, n)), np.empty(int(edges[-1]))
+        step = max(1, MOST_SCORES // n**2)  # positions at a time: each takes some times its scores
+        for begin in range(0, n_positions, step):
+            here = np.arange(begin, min(begin + step, n_positions))
+            scores = self._log_probs(chains.states.select(here), chains.pairs.select(here))
+            first[here] = np.where(is_edge[here, None], 0.0, scores[:, n, :])
+            edge_scores[edges[begin] : edges[here[-1] + 1]] = scores[is_edge[here], :n, :].reshape(-1)
         return Lattice(
             corpus.offsets,
             np.arange(n_positions + 1, dtype=np.int64) * n,
             np.tile(np.arange(n, dtype=np.int32), n_positions),
-            np.where(is_edge[:, None], 0.0, scores[:, n, :]).reshape(-1),
+            first.reshape(-1),
             np.zeros((n, n)),
-            offsets_of(np.where(is_edge, n * n, 0)),
-            np.ascontiguousarray(scores[is_edge, :n, :]).reshape(-1),
+            edges,
+            edge_scores,
         )
+
+    def _log_probs(self, states: Sparse, pairs: Sparse) -> Float:
+        """Positions × labels before and START × labels: log P(y | y′, x)."""
+        features, n = self.features_, len(self.classes_)
+        by_label = transition_scores(features, self.weights_)[:, :n]
+        scores = by_label + state_scores(features, states, self.weights_)[:, None, :n]
+        if len(pairs.ids):
+            lengths = np.diff(features.pair_offsets)[pairs.ids]
+            rows = ragged_arange(features.pair_offsets[:-1][pairs.ids], lengths)
+            cells = np.repeat(pairs.owners, lengths) * (n + 1) * n
+            cells += features.pair_left[rows].astype(np.int64) * n + features.pair_right[rows]
+            weight = features.split(self.weights_)[2][rows]
+            scores += np.bincount(cells, weights=weight, minlength=scores.size).reshape(scores.shape)
+        follows = _successors(features, self._fitted_params["models"] == "shared")
+        return log_softmax(np.where(follows, scores, -np.inf))
 
     def _check_params(self) -> None:
         super()._check_params()

@@ -31,7 +31,12 @@ from corate.models.loglinear.features import Features, observed, seen_features
 from corate.models.loglinear.naming import feature_names
 from corate.models.loglinear.optimise import Report, Search, minimise
 from corate.models.loglinear.pieces import distinct_edges, edge_chains, single_positions
-from corate.models.loglinear.restore import feature_arrays, restored_features, restored_weights
+from corate.models.loglinear.restore import (
+    checked_weights,
+    feature_arrays,
+    feature_members,
+    restored_features,
+)
 from corate.storage.modelfile import Contents
 from corate.text.corpus import Corpus
 
@@ -54,6 +59,7 @@ class SeparateCRF(FittedModel):
 
     word_contexts = ("bias", *LAFFERTY)
     sides = 2
+    more_members = ("unary", *sorted(feature_members("unary")))
 
     def fit(self, X: Any, y: Any = None, progress: Report | None = None) -> SeparateCRF:
         """Fit u, then v; `training_log_` and `progress` have the one after the other."""
@@ -128,12 +134,14 @@ class SeparateCRF(FittedModel):
         }
         return Contents(state.header, state.texts, arrays)
 
-    def _restore(self, state: Contents) -> None:
-        super()._restore(state)
+    def _restore_more(self, state: Contents) -> None:
         self.unary_features_ = restored_features(state, "unary", len(self.classes_))
-        if len(self.unary_features_.state_offsets) != len(self.attributes_) + 1:
+        shape = len(self.unary_features_.state_offsets), len(self.unary_features_.pair_offsets)
+        if shape != (len(self.attributes_) + 1, 1):
             raise ValueError("features do not fit the attributes")
-        self.unary_weights_ = restored_weights(state, "unary", self.unary_features_)
+        if any(self.unary_features_.sizes[1:]):
+            raise ValueError("features of label pairs where there should be none")
+        self.unary_weights_ = checked_weights(state.arrays["unary"], len(self.unary_features_))
 
 
 def _named(progress: Report | None, factor: str) -> Report | None:

@@ -12,7 +12,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from corate._native import kernels, native
-from corate.arrays import Float, Ids, Int, Mask, offsets_of, owners, pack, ragged_arange, starts_of_runs
+from corate.arrays import (
+    Float,
+    Ids,
+    Int,
+    Mask,
+    check_room,
+    offsets_of,
+    owners,
+    pack,
+    ragged_arange,
+    starts_of_runs,
+)
 from corate.contexts.values import column_of
 from corate.counts.table import Table
 from corate.models.tagger.evidence import Rows
@@ -42,6 +53,12 @@ class Required:
         table = Table.of([kind_of[gold >= 0], gold[gold >= 0]])
         n = np.bincount(table.field(0), minlength=int(kind_of.max(initial=-1)) + 1)
         return cls(offsets_of(n), np.ascontiguousarray(table.field(1)))
+
+    @classmethod
+    def all(cls, n_kinds: int, n_labels: int) -> Required:
+        """Every label of every kind."""
+        check_room(n_kinds * n_labels, f"all {n_labels:,} labels of {n_kinds:,} kinds of tokens")
+        return cls(n_labels * np.arange(n_kinds + 1), np.tile(np.arange(n_labels, dtype=np.int32), n_kinds))
 
     def keys(self, n_labels: int) -> Int:
         """kind · labels + label."""

@@ -3,14 +3,20 @@
 Each part is contiguous (in running text a name repeats within its document), all of a fold or some 20,000
 tokens of it; its counts are subtracted from the total, not recounted. What is left scores the part; the
 conditional likelihood of its labels (forward–backward over the lattice of candidates) is maximised by L-BFGS,
-with a penalty on the distance from the fixed weights. The cost does not grow with the corpus.
+with a penalty on the distance from the fixed weights that is the larger the fewer tokens there are. The cost
+does not grow with the corpus.
+
+Leaving candidates out is dangerous: nothing keeps a fit from raising what it does not see. So a first fit, on
+a few tokens of each part, sees all of them; the second one those that are near the best under its weights. It
+can be left out where the fixed weights are good and there is much to fit on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
+from math import inf
 
 import numpy as np
 
@@ -21,7 +27,7 @@ from corate.lattice.triple_blocks import edge_ends, triple_ends
 from corate.models.tagger.evidence import Evidence, PairEvidence
 from corate.models.tagger.lattices import evidence_of, narrowed
 from corate.models.tagger.settings import SETTINGS, Settings
-from corate.models.tagger.weights import SINGLES, Weights
+from corate.models.tagger.weights import SINGLES, Weights, all_common
 from corate.rates.rates import Rates
 from corate.text.corpus import UNLABELLED, Corpus
 
@@ -55,15 +61,34 @@ def fit(
 ) -> Weights:
     """Weights for rates that know these sentences; the fixed ones where there is too little to hold out."""
     start = Weights.fixed(rates, settings)
-    enough = corpus.n_sentences >= 2 * settings.n_folds
-    parts = held_out_parts(corpus, rates, start, n_threads, settings) if enough else []
-    return _maximise(parts, start, n_threads, progress, settings) if parts else start
+    if not can_fit(corpus.n_sentences, settings):
+        return start
+    scouts = replace(settings, sample_tokens=settings.scout_tokens, fit_kind_margin=inf, fit_path_margin=inf)
+    few = corpus.n_tokens <= settings.scout_tokens
+    stages = [scouts] if few else [settings] if all_common(rates) else [scouts, settings]
+    found = start
+    for k, stage in enumerate(stages):
+        parts = held_out_parts(corpus, rates, found, n_threads, stage)
+        then = _share_of(progress, k, len(stages))
+        found = _maximise(parts, start, found, n_threads, then, settings) if parts else found
+    return found
+
+
+def can_fit(n_sentences: int, settings: Settings = SETTINGS) -> bool:
+    """Whether there is enough to hold something out."""
+    return n_sentences >= 2 * settings.n_folds
+
+
+def _share_of(progress: Progress | None, stage: int, n_stages: int) -> Progress | None:
+    """Progress of one stage of several."""
+    return None if progress is None else lambda share: progress((stage + share) / n_stages)
 
 
 def held_out_parts(
-    corpus: Corpus, rates: Rates, start: Weights, n_threads: int = 1, settings: Settings = SETTINGS
+    corpus: Corpus, rates: Rates, near: Weights, n_threads: int = 1, settings: Settings = SETTINGS
 ) -> list[HeldOut]:
-    """Parts of the corpus, each seen by the counts of the rest."""
+    """Parts of the corpus, each seen by the counts of the rest, with the candidates that are near the best
+    ones under some weights."""
     n_folds = settings.n_folds
     most = min(settings.sample_tokens // n_folds, settings.most_values // len(rates.contexts))
     parts = []
@@ -74,7 +99,7 @@ def held_out_parts(
         sample = _labelled(part) if first < last else None
         if sample is not None:
             others = rates.without(rates.count(part))
-            parts.append(_held_out(sample, others, start, n_threads, settings))
+            parts.append(_held_out(sample, others, near, n_threads, settings))
     return parts
 
 
@@ -88,12 +113,11 @@ def _labelled(corpus: Corpus) -> Corpus | None:
     return corpus.take(whole) if whole.any() else None
 
 
-def _held_out(sample: Corpus, rates: Rates, start: Weights, n_threads: int, settings: Settings) -> HeldOut:
+def _held_out(sample: Corpus, rates: Rates, near: Weights, n_threads: int, settings: Settings) -> HeldOut:
     assert sample.labels is not None
     gold = sample.labels.encode(rates.counts.labels)
-    near = start, settings.fit_kind_margin
-    shown = evidence_of(rates, sample, n_threads, gold, near, False, settings)
-    lattice = shown.lattice(start)
+    shown = evidence_of(rates, sample, n_threads, gold, (near, settings.fit_kind_margin), False, settings)
+    lattice = shown.lattice(near)
     is_gold = lattice.labels == gold[owners(lattice.positions)]
     narrow, kept = narrowed(lattice, settings.fit_path_margin, n_threads, is_gold)
     pairs = PairEvidence.of(rates, sample, narrow, n_threads)
@@ -105,15 +129,26 @@ def _held_out(sample: Corpus, rates: Rates, start: Weights, n_threads: int, sett
     return HeldOut(shown.keep(kept), pairs, *map(np.flatnonzero, (right, edge, triple)))
 
 
+def penalties(weights: Weights, n_tokens: int, settings: Settings = SETTINGS) -> Float:
+    """What the squared distance of each number from its middle costs, where so many tokens are looked at."""
+    penalty = np.full(len(weights.vector()), settings.label_penalty)
+    penalty[: -weights.bias.size - weights.contexts_by_label.size] = settings.context_penalty
+    penalty[: len(SINGLES)] = settings.single_penalty
+    return penalty * max(1.0, settings.evidence_tokens / max(1, n_tokens))
+
+
 def _maximise(
-    parts: list[HeldOut], start: Weights, n_threads: int, progress: Progress | None, settings: Settings
+    parts: list[HeldOut],
+    drawn_to: Weights,
+    start: Weights,
+    n_threads: int,
+    progress: Progress | None,
+    settings: Settings,
 ) -> Weights:
     from scipy.optimize import minimize
 
-    middle = start.vector()
-    penalty = np.full(len(middle), settings.label_penalty)
-    penalty[: len(middle) - start.bias.size - start.contexts_by_label.size] = settings.context_penalty
-    penalty[: len(SINGLES)] = settings.single_penalty
+    middle = drawn_to.vector()
+    penalty = penalties(drawn_to, sum(part.n_tokens for part in parts), settings)
 
     def objective(vector: Float) -> tuple[float, Float]:
         value, gradient = mean_loss(parts, start.like(vector), n_threads)
@@ -123,7 +158,7 @@ def _maximise(
     steps = count(1)
     best = minimize(
         objective,
-        middle,
+        start.vector(),
         jac=True,
         method="L-BFGS-B",
         bounds=start.bounds(),

@@ -6,17 +6,18 @@ scores; `evidence_of` does the same for any weights, or none, and keeps nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from corate._native import native
-from corate.arrays import Float, Ids, Int, Mask, offsets_of, ragged_arange
+from corate.arrays import Float, Ids, Int, Mask, offsets_of, owners, ragged_arange
 from corate.contexts.view_ids import WORD
 from corate.lattice.lattice import Lattice
 from corate.lattice.narrow import keep, max_marginals
+from corate.lattice.triple_blocks import check_triples
 from corate.models.tagger.candidates import Required, candidates, kinds_of_tokens, near_best
 from corate.models.tagger.evidence import Evidence, PairEvidence, Rows, pair_scores
 from corate.models.tagger.settings import SETTINGS, Settings
@@ -34,14 +35,15 @@ def evidence_of(
     near: tuple[Weights, float] | None = None,
     everything: bool = True,
     settings: Settings = SETTINGS,
+    all_labels: bool = False,
 ) -> Evidence:
     """Candidates of every token and the rates of their contexts.
 
-    `gold` labels are candidates in any case, wherever their kind of token stands; `near`: of the others,
-    those that are within a margin of the best one under some weights. Unless `everything` is asked for,
-    tokens with one candidate are settled, and looked at no further."""
+    `gold` labels are candidates in any case, wherever their kind of token stands, or `all_labels`; `near`: of
+    the others, those that are within a margin of the best one under some weights. Unless `everything` is
+    asked for, tokens with one candidate are settled, and looked at no further."""
     chosen, kind_of = kinds_of_tokens(rates, corpus)
-    required = Required.of(gold, kind_of)
+    required = Required.all(chosen.n_tokens, rates.n_labels) if all_labels else Required.of(gold, kind_of)
     kinds, prob = candidates(rates, chosen, required, n_threads, settings)
     if near is not None:
         weights, margin = near
@@ -115,8 +117,11 @@ class RankedKinds:
 class LatticeMaker:
     """Sentences → lattices, under given weights."""
 
-    def __init__(self, rates: Rates, weights: Weights, settings: Settings = SETTINGS) -> None:
-        self.rates, self.weights, self.settings = rates, weights, settings
+    def __init__(
+        self, rates: Rates, weights: Weights, settings: Settings = SETTINGS, exact: bool = False
+    ) -> None:
+        """`exact`: every label is a candidate of every token, and none is left out."""
+        self.rates, self.weights, self.settings, self.exact = rates, weights, settings, exact
         self._pair = pair_scores(weights, rates.labels)
         self._known: KnownWords | None = None
         of_words_alone = {atom.column for atom in rates.groups.alone.views} == {WORD.column}
@@ -126,7 +131,7 @@ class LatticeMaker:
 
     def __getstate__(self) -> dict[str, Any]:
         """For copies: what was kept is found out anew."""
-        return {"rates": self.rates, "weights": self.weights, "settings": self.settings}
+        return {name: getattr(self, name) for name in ("rates", "weights", "settings", "exact")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
@@ -137,11 +142,31 @@ class LatticeMaker:
 
     def refined(self, lattice: Lattice, corpus: Corpus, n_threads: int = 1) -> Lattice:
         """The candidates that have a chance, with what contexts say of pairs of labels, and triples."""
-        narrow, _ = narrowed(lattice, self.settings.path_margin, n_threads)
+        narrow, _ = narrowed(lattice, np.inf if self.exact else self.settings.path_margin, n_threads)
+        return self._weighed(narrow, corpus, n_threads)
+
+    def _weighed(self, narrow: Lattice, corpus: Corpus, n_threads: int) -> Lattice:
+        check_triples(narrow)
         pairs = PairEvidence.of(self.rates, corpus, narrow, n_threads)
         return pairs.weighed(self.weights, narrow.scores, narrow.edge_scores)
 
+    def with_labels(self, corpus: Corpus, labels: Ids, n_threads: int = 1) -> Lattice:
+        """What is decoded, and the given labels of each token besides, if they were left out."""
+        usual = self.refined(self.lattice(corpus, n_threads), corpus, n_threads)
+        n = self.rates.n_labels
+        usual_keys = owners(usual.positions) * n + usual.labels
+        keys = np.arange(len(labels)) * n + labels
+        if self.exact or np.isin(keys[labels >= 0], usual_keys).all():
+            return usual
+        every = replace(self.settings, n_candidates=n)
+        wide = evidence_of(self.rates, corpus, n_threads, labels, None, True, every)
+        lattice = wide.lattice(self.weights, self._pair)
+        kept = np.isin(owners(lattice.positions) * n + lattice.labels, np.concatenate([usual_keys, keys]))
+        return self._weighed(keep(lattice, kept), corpus, n_threads)
+
     def _evidence(self, corpus: Corpus, n_threads: int) -> Evidence:
+        if self.exact:
+            return evidence_of(self.rates, corpus, n_threads, settings=self.settings, all_labels=True)
         if not native():
             near = self.weights, self.settings.kind_margin
             return evidence_of(self.rates, corpus, n_threads, None, near, False, self.settings)

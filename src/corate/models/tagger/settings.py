@@ -34,12 +34,26 @@ class Settings:
     n_folds: int = 5
     sample_tokens: int = 100_000  # over all folds
     steps: int = 30
-    fit_kind_margin: float = 9.0  # as kind_margin, under the fixed weights
+    # First on so many tokens, with all candidates: nothing is known of the weights. Where there are more, on
+    # them, with the candidates near the best ones under what was found.
+    scout_tokens: int = 10_000
+    fit_kind_margin: float = 9.0
     fit_path_margin: float = 7.0
-    # Penalties, in units of the mean log-likelihood of a token: on λ₀, τ, …; on λ; on β and δ.
+    # Penalties, in units of the mean log-likelihood of a token: on λ₀, τ, …; on λ; on β and δ. On fewer
+    # tokens than `evidence_tokens` they are larger by as much: few data say little about weights.
     single_penalty: float = 1e-1
     context_penalty: float = 1e-2
     label_penalty: float = 1e-3
+    evidence_tokens: int = 5_000
+
+    # Joint contexts of own features (joint.py), chosen on so many tokens.
+    joint_tokens: int = 20_000
+    joint_features: int = 40  # that are tried together, at most: the most telling ones
+    joint_pairs: int = 12
+    joint_triples: int = 6
+    joint_partners: int = 3  # of one feature
+    joint_gain: float = 0.002  # as a share of the labels' entropy
+    backoff_share: float = 0.25  # of a feature's entropy that another may leave open to be said to tell it
 
     # Tokens × contexts that are looked at together: with hundreds of features, fewer tokens.
     most_values: int = 2_500_000

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from corate.arrays import Float
+from corate.arrays import Float, Ids, check_room
 from corate.contexts.defaults import WORDS, default_contexts
 from corate.contexts.template import Context, parse_all
 from corate.contexts.values import place_of
@@ -15,11 +15,12 @@ from corate.counts.counts import Counts
 from corate.counts.names import FIRST_LABEL, LABEL, LABEL_PAIR, LABEL_TRIPLE, LAST_LABEL, WORD_LABEL, table_of
 from corate.errors import InputError
 from corate.lattice.lattice import Lattice
-from corate.models.counted import Arrays, CountedModel, Learned, WordEntry, check_counts
+from corate.models.counted import Arrays, CountedModel, Learned, WordEntry, check_counts, keys_of
 from corate.models.explanation import Explanation
 from corate.models.tagger import fit as fitting
 from corate.models.tagger.candidates import candidates
 from corate.models.tagger.explain import explain
+from corate.models.tagger.joint import feature_contexts
 from corate.models.tagger.lattices import LatticeMaker
 from corate.models.tagger.settings import SETTINGS
 from corate.models.tagger.weights import MOST_WEIGHT, Weights, mean_weights
@@ -86,6 +87,8 @@ class Tagger(CountedModel):
         self._check_params()
         corpus = as_corpus(X, y, self.numbers)
         contexts = self._settle(corpus)
+        if corpus.keys:
+            corpus = corpus.with_keys(keys_of(contexts))
         noted = contexts if self.ledger else None
         counts, digests = self._engine([corpus], self._tables_with(contexts), noted)
         if not counts.n_tokens:
@@ -96,7 +99,7 @@ class Tagger(CountedModel):
         return self
 
     def _settle(self, corpus: Corpus) -> tuple[Context, ...]:
-        return tuple(self._named_contexts(corpus) or default_contexts(corpus))
+        return tuple(self._named_contexts(corpus) or self._chosen_contexts(corpus))
 
     def _tables_with(self, settled: tuple[Context, ...]) -> tuple[str, ...]:
         return _tables_of(settled)
@@ -114,6 +117,12 @@ class Tagger(CountedModel):
         else:
             found = Weights.fixed(rates)
         self._set_model(rates, settled, found)
+
+    def _chosen_contexts(self, corpus: Corpus) -> list[Context]:
+        """Where none are named: of features, with fitted weights, those that the data choose."""
+        if corpus.keys and self.weights == "fitted" and fitting.can_fit(corpus.n_sentences):
+            return feature_contexts(corpus)
+        return default_contexts(corpus)
 
     def fit_chunks(self, chunks: Iterable[Corpus], progress: fitting.Progress | None = None) -> Tagger:
         """Like `fit`, for sentences that arrive piece by piece."""
@@ -149,6 +158,8 @@ class Tagger(CountedModel):
 
     def _replace_counts(self, counts: Counts, changed: Counts | None = None, sign: int = 1) -> None:
         weights, known = self.weights_, self._rates if changed is not None else None
+        if known is not None and known.counts is not self.counts_:
+            known = None  # a thread that was tagging has put down what it made of older counts
         if counts.labels != self.classes_:
             weights = weights.relabelled(self.classes_, counts.labels)
         rates = None if known is None or changed is None else known.plus(counts, changed, sign)
@@ -201,6 +212,8 @@ class Tagger(CountedModel):
     def _lattice_maker(self) -> LatticeMaker:
         """Made anew where rates or weights are new."""
         rates, weights, kept = self.rates(), self.weights_, self.__dict__.get("_last_maker")
+        if self._exact:
+            return LatticeMaker(rates, weights, exact=True)
         if kept is None or kept.rates is not rates or kept.weights is not weights:
             kept = self._last_maker = LatticeMaker(rates, weights)
         return kept
@@ -209,13 +222,19 @@ class Tagger(CountedModel):
         self._lattice_maker()
 
     def _lattice(self, corpus: Corpus) -> Lattice:
+        n_labels = len(self.classes_) if self._exact else 2
+        check_room(n_labels * corpus.n_tokens * len(self._contexts), f"{len(self._contexts)} contexts")
         return self._lattice_maker().lattice(corpus, self._n_threads())
 
     def _refine(self, lattice: Lattice, corpus: Corpus) -> Lattice:
         return self._lattice_maker().refined(lattice, corpus, self._n_threads())
 
+    def _lattice_with(self, corpus: Corpus, labels: Ids) -> Lattice:
+        return self._lattice_maker().with_labels(corpus, labels, self._n_threads())
+
     def _batch_tokens(self) -> int:
-        return min(super()._batch_tokens(), max(1, SETTINGS.most_values // len(self._contexts)))
+        values = len(self._contexts) * (len(self.classes_) if self._exact else 1)
+        return min(super()._batch_tokens(), max(1, SETTINGS.most_values // values))
 
     def label_log_rates(self) -> Float:
         return self.rates().labels.pair

@@ -28,6 +28,11 @@ def common_weights() -> dict[str, Any]:
     return found
 
 
+def all_common(rates: Rates) -> bool:
+    """Whether every context has weights that come with the package, fitted on thousands of sentences."""
+    return {str(context) for context in rates.contexts} == {*common_weights()["contexts"]}
+
+
 @dataclass(frozen=True)
 class Weights:
     """Exponents of the rates, the letters of the formula in evidence.py."""

@@ -31,9 +31,10 @@ from corate.text.formats.base import (
     paragraphs,
     shortened,
 )
-from corate.text.formats.quick_rows import DOCSTART, PlainRows, plain_columns
+from corate.text.formats.quick_rows import DOCSTART, PlainRows, cut_label, plain_columns
 
-RUN_TOKENS = 500_000  # of plain rows that are read before they are handed on
+RUN_TOKENS, RUN_LINES = 500_000, 500_000  # of plain rows that are read before they are handed on
+NO_BREAK = "\u00a0"  # a blank that is text
 IS_DOCSTART = re.compile(DOCSTART + r"(?=[ \t\r]|$)")
 
 
@@ -67,6 +68,7 @@ class Conll(Format):
         if not re.fullmatch(r"-?[1-9][0-9]{0,5}", number):
             raise InputError(f"label column {number!r}: give a number from 1 on, or -1 for the last column")
         self._label_column = int(number)
+        self._layout_read = _Layout()  # of the file that was read last
 
     def read(self, lines: Iterable[str], source: str) -> Iterator[Sentence]:
         lines = iter(lines)
@@ -91,18 +93,19 @@ class Conll(Format):
         if not layout.width:
             yield from self.read(chain(first, chain.from_iterable(blocks)), source)
             return
-        plain = PlainRows(layout.width, layout.separator, layout.label)
-        line, left = 1, list[str]()
+        plain = PlainRows(layout.width, layout.separator, layout.label, self.labelled)
+        line, left, handed_on = 1, list[str](), 1
         for block in chain([first], blocks):
             left += block
             end = len(left) - next((k for k, text in enumerate(reversed(block)) if not text), len(left))
             if end and not plain.read(left[:end]):
                 break
             line, left = line + end, left[end:]
-            if plain.n_tokens >= RUN_TOKENS:
-                yield plain.take(self.labelled)
+            if plain.n_tokens >= RUN_TOKENS or (plain.n_tokens and line >= handed_on + RUN_LINES):
+                yield plain.take()
+                handed_on = line
         if plain.n_tokens:
-            yield plain.take(self.labelled)
+            yield plain.take()
         yield from self._sentences(line, chain(left, chain.from_iterable(blocks)), layout, source)
 
     def _head(self, lines: Iterator[str], source: str) -> tuple[list[str], _Layout]:
@@ -111,7 +114,8 @@ class Conll(Format):
         for line in lines:
             head.append(line)
             if not (line.startswith("#") or is_blank(line) or _is_docstart(line)):
-                return head, self._layout(cut_return(line)[0], source, len(head))
+                self._layout_read = self._layout(cut_return(line)[0], source, len(head))
+                return head, self._layout_read
         return head, _Layout()
 
     def _layout(self, text: str, source: str, line: int) -> _Layout:
@@ -133,7 +137,7 @@ class Conll(Format):
         columns = plain_columns(rows, layout.width, layout.separator)
         if columns is None:
             return None
-        labels = [] if layout.label is None else columns.pop(layout.label)
+        labels = cut_label(columns, layout.label, self.labelled) or []
         if not all(map(str.strip, columns[0])) or not all(map(str.strip, labels)):
             return None
         places = range(len(rows))
@@ -141,7 +145,7 @@ class Conll(Format):
 
     def _sentence(self, first: int, lines: list[str], layout: _Layout, source: str) -> Sentence:
         columns, places = _columns(first, lines, layout, source)
-        labels = columns.pop(layout.label) if columns and layout.label is not None else []
+        labels = (cut_label(columns, layout.label, self.labelled) or []) if columns else []
         sentence = Sentence(columns, labels if self.labelled else None, lines, places, first, self.name)
         _refuse_empty("word", sentence.words, sentence, source)
         _refuse_empty("label", labels, sentence, source)
@@ -149,6 +153,10 @@ class Conll(Format):
 
     def annotate(self, sentence: Sentence, added: Labelling) -> list[str]:
         lines = list(sentence.lines)
+        n_added = 1 if added.probabilities is None else 2
+        first = sentence.places[0] if sentence.places else len(lines)
+        for place in range(first):
+            lines[place] = self._still_comment(lines[place], n_added)
         if not sentence.places:
             return lines
         top = sentence.places[0]
@@ -160,10 +168,22 @@ class Conll(Format):
         else:
             for place, cells in zip(sentence.places, ends, strict=True):
                 text, end = cut_return(lines[place])
+                # Blanks around an only column would be part of it where a tab follows.
+                text = text.strip(" ") if self._layout_read.width == 1 else text
                 lines[place] = text + separator + cells + end
         if added.comment is not None:
             lines.insert(top, _comment_row(added.comment, lines[top], _Layout(separator)))
         return lines
+
+    def _still_comment(self, line: str, n_added: int) -> str:
+        """A comment that would have as many columns as the token rows with what is added to them, with its
+        last two joined by white space that separates none."""
+        text, end = cut_return(line)
+        layout = self._layout_read if self._layout_read.width > 1 else _Layout("\t", self._layout_read.width)
+        *others, last = layout.cells(text) if text.startswith("#") else [""]
+        if not others or len(others) + 1 != layout.width + n_added:
+            return line
+        return f"{layout.separator.join(others)}{NO_BREAK if layout.separator == ' ' else ' '}{last}{end}"
 
     def compose(self, sentence: Sentence, added: Labelling | None) -> list[str]:
         columns: list[Sequence[str]] = [*sentence.columns]
@@ -207,6 +227,8 @@ def _columns(first: int, lines: list[str], layout: _Layout, source: str) -> tupl
         if is_blank(text) or (place == 0 and _is_docstart(text)):
             continue
         cells = layout.cells(text)
+        if layout.width == 1 and text[0] == " " and _is_docstart(text.strip(" ")):
+            raise InputError(f"a blank before {DOCSTART}: leave it out", source, first + place)
         if len(cells) == layout.width and (layout.separator == "\t" or "\t" not in text):
             rows[place] = cells
         elif rows or not text.startswith("#"):

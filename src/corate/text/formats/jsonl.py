@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
@@ -16,6 +17,7 @@ from corate.text.corpus import UNLABELLED
 from corate.text.formats.base import Format, Labelling, Sentence, cut_return, is_blank
 
 ESCAPED_SURROGATE = re.compile(r"\\u[dD]")
+ESCAPED_NUL = "\\u0000"
 
 
 class Jsonl(Format):
@@ -44,6 +46,8 @@ class Jsonl(Format):
         tokens = _list(record, "tokens", where)
         columns = _columns(tokens, where)
         if not self.labelled:
+            if ESCAPED_NUL in line:
+                _refuse_nul(columns, where)
             return columns, []
         labels = _list(record, self._key, where)
         if len(labels) != len(tokens):
@@ -51,6 +55,8 @@ class Jsonl(Format):
         for i, label in enumerate(labels, 1):
             if label is not None and (not isinstance(label, str) or not label):
                 raise InputError(f"label {i} is {_shown(label)}: a label is a string, not empty", *where)
+        if ESCAPED_NUL in line:
+            _refuse_nul([*columns, [label or "" for label in labels]], where)
         return columns, [UNLABELLED if label is None else label for label in labels]
 
     def annotate(self, sentence: Sentence, added: Labelling) -> list[str]:
@@ -71,7 +77,7 @@ class Jsonl(Format):
 
 def _record(line: str, where: tuple[str, int]) -> dict[str, Any]:
     try:
-        record = json.loads(line, parse_constant=_refuse)
+        record = json.loads(line, parse_constant=_refuse, parse_float=_finite)
         if ESCAPED_SURROGATE.search(line):
             _dumped(record).encode("utf-8")
     except json.JSONDecodeError as error:
@@ -89,6 +95,19 @@ def _record(line: str, where: tuple[str, int]) -> dict[str, Any]:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON")
+
+
+def _finite(text: str) -> float:
+    """Of a number beyond all that can be told apart nothing would be left but Infinity, which is no JSON."""
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"the number {text[:20]} is too large")
+    return number
+
+
+def _refuse_nul(columns: list[list[str]], where: tuple[str, int]) -> None:
+    if any("\0" in cell for column in columns for cell in column):
+        raise InputError("a token or a label has the NUL character: no text has it, leave it out", *where)
 
 
 def _list(record: dict[str, Any], key: str, where: tuple[str, int]) -> list[Any]:

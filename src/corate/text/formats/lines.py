@@ -23,6 +23,10 @@ from corate.errors import InputError
 Progress = Callable[[int], object]
 
 BLOCK_BYTES = 1 << 16
+MOST_UNPACKED = (
+    1 << 20
+)  # bytes of a compressed block that are unpacked at a time: it may hold a thousand as many
+MOST_LETTERS = 10_000_000  # of a line
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK\x03\x04"
 GZIP_WINDOW = 16 + zlib.MAX_WBITS  # tells zlib to expect the gzip header and checksum
@@ -46,6 +50,11 @@ def open_blocks(
     blocks = _raw_blocks(path, source)
     if progress is not None:
         blocks = _reported(blocks, progress)
+    return blocks_of(blocks, encoding, source)
+
+
+def blocks_of(blocks: Iterator[bytes], encoding: str, source: str) -> Iterator[list[str]]:
+    """The same of bytes that were read already."""
     return _split(_decoded(_unpacked(_no_archive(blocks, source), source), encoding, source), source)
 
 
@@ -116,10 +125,10 @@ def _gunzipped(blocks: Iterable[bytes], source: str) -> Iterator[bytes]:
         rest = block
         while rest := rest if inside else rest.lstrip(b"\0"):
             try:
-                yield member.decompress(rest)
+                yield member.decompress(rest, MOST_UNPACKED)
             except zlib.error as error:
                 raise InputError(f"corrupt gzip file: {error}", source) from error
-            rest, inside = member.unused_data, not member.eof
+            rest, inside = member.unconsumed_tail or member.unused_data, not member.eof
             if not inside:
                 member = zlib.decompressobj(GZIP_WINDOW)
     if inside:
@@ -164,20 +173,25 @@ def _undecodable(error: UnicodeDecodeError, encoding: str, source: str, line: in
 
 def _split(texts: Iterable[str], source: str) -> Iterator[list[str]]:
     unfinished: list[str] = []  # pieces of the last line, joined once it is complete
-    n_lines = 0
+    n_lines = n_letters = 0
     for text in texts:
         lines = text.split("\n")
         unfinished.append(lines[0])
+        n_letters += len(lines[0])
+        if n_letters > MOST_LETTERS:
+            message = f"a line of more than {MOST_LETTERS:,} characters: break it into sentences"
+            raise InputError(message, source, n_lines + 1)
         if len(lines) > 1:
             lines[0] = "".join(unfinished)
             unfinished = [lines.pop()]
-            yield _checked(lines, source, n_lines)
+            n_letters = len(unfinished[0])
+            yield check_returns(lines, source, n_lines)
             n_lines += len(lines)
     if last := "".join(unfinished):
-        yield _checked([last], source, n_lines)
+        yield check_returns([last], source, n_lines)
 
 
-def _checked(lines: list[str], source: str, before: int) -> list[str]:
+def check_returns(lines: list[str], source: str, before: int) -> list[str]:
     """A return that ends no line is not text: the file has the line ends of old Macs, or is damaged."""
     if "\r" in "".join(lines):
         for number, line in enumerate(lines, before + 1):

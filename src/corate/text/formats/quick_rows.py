@@ -7,6 +7,7 @@ what is wrong and where, if something is.
 from __future__ import annotations
 
 from itertools import accumulate, chain, pairwise
+from typing import TypeVar
 
 import numpy as np
 
@@ -25,17 +26,30 @@ def plain_columns(rows: list[str], width: int, separator: str) -> list[list[str]
     cells = text.split(separator)
     if len(cells) != (width + 1) * len(rows) - 1 or cells[width :: width + 1].count("\n") != len(rows) - 1:
         return None
-    if "\r" in text or (separator == " " and "\t" in text):
+    if "\r" in text or (separator == " " and ("\t" in text or "" in cells)):
         return None
-    columns = [cells[k :: width + 1] for k in range(width)]
-    return None if DOCSTART in columns[0] else columns
+    return None if DOCSTART in text else [cells[k :: width + 1] for k in range(width)]
+
+
+AnyColumn = TypeVar("AnyColumn")
+
+
+def cut_label(columns: list[AnyColumn], label: int | None, labelled: bool) -> AnyColumn | None:
+    """Take the label's column out, if there is one. Where labels are wanted those behind it go, too: they are
+    other labels of the same tokens, and not observed."""
+    if label is None:
+        return None
+    labels = columns.pop(label)
+    if labelled:
+        del columns[max(1, label) :]
+    return labels
 
 
 class PlainRows:
     """Rows of some columns, of which one may hold the labels, as they are read block by block."""
 
-    def __init__(self, width: int, separator: str, label: int | None) -> None:
-        self._width, self._separator, self._label = width, separator, label
+    def __init__(self, width: int, separator: str, label: int | None, labelled: bool = True) -> None:
+        self._width, self._separator, self._label, self._labelled = width, separator, label, labelled
         self._native = native()
         self._clear()
 
@@ -52,7 +66,8 @@ class PlainRows:
     def read(self, lines: list[str]) -> bool:
         """Take in lines of which the last is empty; False, and nothing is taken in, if one is not plain."""
         if self._native:
-            return self._cells.read(letters_of("\n".join(lines)), letters_of(DOCSTART))
+            text = "\n".join(lines)
+            return DOCSTART not in text and self._cells.read(letters_of(text), letters_of(DOCSTART))
         columns = plain_columns(list(filter(None, lines)), self._width, self._separator)
         if columns is None or not all(map(str.strip, chain.from_iterable(columns))):
             return False
@@ -62,8 +77,8 @@ class PlainRows:
         self._lengths += [b - a - 1 for a, b in pairwise(empty) if b - a > 1]
         return True
 
-    def take(self, labelled: bool) -> Corpus:
-        """What was read so far, which is then forgotten; with or without the labels."""
+    def take(self) -> Corpus:
+        """What was read so far, which is then forgotten; with the labels if they are wanted."""
         if self._native:
             columns = [Column(codes, values) for values, codes in map(self._cells.column, range(self._width))]
             offsets = self._cells.offsets()
@@ -71,5 +86,5 @@ class PlainRows:
             columns = [Column.from_strings(cells) for cells in self._columns]
             offsets = np.fromiter(accumulate(self._lengths, initial=0), np.int64)
         self._clear()
-        labels = None if self._label is None else columns.pop(self._label)
-        return Corpus(tuple(columns), labels if labelled else None, offsets)
+        labels = cut_label(columns, self._label, self._labelled)
+        return Corpus(tuple(columns), labels if self._labelled else None, offsets)

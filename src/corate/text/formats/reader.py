@@ -17,13 +17,43 @@ from corate.text.formats.lines import Progress, open_blocks, source_name
 
 Part = TypeVar("Part", Sentence, Sentence | Corpus)
 
+# What is read until a sentence with a token is complete: more is no text, or has lost its blank lines.
+MOST_LINES = 1_000_000
+MOST_LETTERS = 1 << 28
+
+
+class _Gauge:
+    """How much was read since the last sentence with a token."""
+
+    def __init__(self, source: str) -> None:
+        self.source, self.line = source, 1
+        self.reset()
+
+    def reset(self) -> None:
+        self.lines = self.letters = 0
+
+    def watch(self, blocks: Iterable[list[str]]) -> Iterator[list[str]]:
+        for lines in blocks:
+            if self.lines > MOST_LINES or self.letters > MOST_LETTERS:
+                message = (
+                    f"{self.lines:,} lines with {self.letters:,} characters since the last sentence that"
+                )
+                raise InputError(
+                    f"{message} was complete: no text, or no blank lines", self.source, self.line
+                )
+            self.lines += len(lines)
+            self.letters += sum(map(len, lines))
+            self.line += len(lines)
+            yield lines
+
 
 class Reader(Iterator[Sentence]):
     """The sentences of a file, each as soon as it is complete; `format` also writes them."""
 
     def __init__(self, format: Format, blocks: Iterable[list[str]], source: str) -> None:  # noqa: A002
-        self.format, self.source, self._blocks = format, source, blocks
-        self._sentences = self._checked(format.read(chain.from_iterable(blocks), source))
+        self.format, self.source, self._gauge = format, source, _Gauge(source)
+        self._blocks = self._gauge.watch(blocks)
+        self._sentences = self._checked(format.read(chain.from_iterable(self._blocks), source))
 
     def __next__(self) -> Sentence:
         return next(self._sentences)
@@ -36,7 +66,9 @@ class Reader(Iterator[Sentence]):
         n_sentences = n_tokens = 0
         for part in parts:
             n_sentences += 1
-            n_tokens += _n_tokens(part)
+            if _n_tokens(part):
+                n_tokens += _n_tokens(part)
+                self._gauge.reset()
             yield part
         if self.format.labelled and not n_tokens:
             message = "no sentence: nothing to learn from" if n_sentences else "empty file"
@@ -60,7 +92,7 @@ def read(
     blocks = open_blocks(path, encoding, progress)
     if named is not None:
         return Reader(named, blocks, source_name(path))
-    head = _head(blocks)
+    head = _head(_Gauge(source_name(path)).watch(blocks))
     name = detect(path, "".join([line + "\n" for line in head]), labelled)
     detected = open_format(name, label, labelled=labelled)
     return Reader(detected, chain([head], blocks), source_name(path))
@@ -114,6 +146,8 @@ def _corpora(parts: Iterable[Sentence | Corpus], chunk_tokens: int | None = None
     sentences: list[Sentence] = []
     n_tokens = 0
     for part in parts:
+        if not _n_tokens(part):  # comments, blank lines: no columns
+            continue
         n_tokens += _n_tokens(part)
         enough = chunk_tokens is not None and n_tokens >= chunk_tokens
         if isinstance(part, Sentence):
