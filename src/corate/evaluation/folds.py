@@ -21,8 +21,7 @@ from corate.counts.ledger import NO_DIGESTS
 from corate.errors import InputError
 from corate.lattice.constraints import Constraints
 from corate.models.counted import CountedModel, check_counts, keys_of
-from corate.text.corpus import Corpus
-from corate.text.features import ABSENT
+from corate.text.corpus import ABSENT, Corpus
 from corate.text.tokens import as_corpus
 
 
