@@ -108,7 +108,7 @@ def folding(split: Split, whole: Corpus) -> None:
         subtracting = command("eval", "--folds", str(N_FOLDS), "--weights", "fixed", train)
     once = f"2 × train ({training:.1f} s) + tag ({tagging:.1f} s)"
     report(f"corate eval --folds {N_FOLDS}", subtracting, once, 2 * training + tagging, "< 1")
-    for fold in label_folds(Tagger("fixed").fit(whole), whole, N_FOLDS):
+    for fold in label_folds(Tagger("fixed"), whole, N_FOLDS):
         parts = [whole.select(0, fold.first), whole.select(fold.last, whole.n_sentences)]
         rest = Tagger("fixed").fit(Corpus.join(parts))
         assert rest.predict(whole.select(fold.first, fold.last)) == fold.labels

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import corate
-from corate import EmpiricalCRF, InputError, Tagger, load, merge
+from corate import HMM, EmpiricalCRF, InputError, Tagger, load, merge
 from corate.counts.table import Table
 from corate.evaluation.folds import label_folds
 from corate.storage import modelfile
@@ -206,14 +206,63 @@ def test_a_pruned_model_learns_and_does_not_forget(tmp_path: Path) -> None:
         Tagger("fixed").fit(X, Y).prune(1)
 
 
-def test_folds_equal_honest_retraining() -> None:
+def features(words: list[str], sentence: int) -> list[dict[str, Any]]:
+    """What a tutorial takes for features; one key is in few sentences only."""
+    before = ["<s>", *words]
+    made: list[dict[str, Any]] = [
+        {"word": w.lower(), "end": w[-3:], "title": w.istitle(), "before": b.lower()}
+        | ({"rare": w[0]} if sentence < 3 else {})
+        for w, b in zip(words, before, strict=False)
+    ]
+    return made
+
+
+FOLDED = {
+    "fixed": Tagger("fixed"),
+    "fitted": Tagger(),
+    "features": Tagger(),
+    "features, fixed": Tagger("fixed"),
+    "ECRN": EmpiricalCRF(unknown="signature", pair="word"),
+    "EP1, chosen": EmpiricalCRF(mu_oov=None),
+    "EP2": EmpiricalCRF(unknown="maxent"),
+    "HMM": HMM(),
+}
+
+
+@pytest.mark.parametrize("name", FOLDED)
+def test_folds_are_labelled_as_by_a_training_on_the_rest(name: str) -> None:
+    model, n = FOLDED[name], 100 if name in ("fitted", "features") else len(X)
+    inputs: list[Any] = X[:n]
+    if name.startswith("features"):
+        inputs = [features(words, sentence) for sentence, words in enumerate(X[:n])]
+    folds = list(label_folds(model, as_corpus(inputs, Y[:n], model.numbers), 4))
+    assert [fold.first for fold in folds] == [n * k // 4 for k in range(4)]
+    for fold in folds:
+        a, b = fold.first, fold.last
+        rest = type(model)(**model.get_params()).fit(inputs[:a] + inputs[b:], Y[:a] + Y[b:n])
+        assert fold.labels == rest.predict(inputs[a:b])
+        assert fold.known_words == rest.known_words()
+
+
+@example(data=[[("a", "N")], [("a", None), ("a", "N"), ("a", None)]])  # no label has a neighbour
+@given(data=st.lists(sentences, min_size=2, max_size=5))
+@settings(deadline=None, max_examples=25)
+def test_folds_of_any_sentences(data: Labelled) -> None:
+    """Words, labels and all may occur in one fold alone."""
+    x, y = xy(data)
+    for model in (Tagger("fixed"), HMM(), EmpiricalCRF(unknown="signature")):
+        folds = label_folds(model, as_corpus(x, y), len(x))
+        if sum(any(labels) for labels in y) < 2:
+            with pytest.raises(InputError, match="all the labels there are"):
+                list(folds)
+            return
+        for s, fold in enumerate(folds):
+            rest = type(model)(**model.get_params()).fit(x[:s] + x[s + 1 :], y[:s] + y[s + 1 :])
+            assert fold.labels == rest.predict(x[s : s + 1])
+
+
+def test_folds_that_cannot_be_made() -> None:
     corpus = as_corpus(X, Y)
-    for model in (Tagger("fixed"), EmpiricalCRF(unknown="signature", pair="word")):
-        for fold in label_folds(type(model)(**model.get_params()).fit(corpus), corpus, 5):
-            rest = type(model)(**model.get_params())
-            rest.fit(X[: fold.first] + X[fold.last :], Y[: fold.first] + Y[fold.last :])
-            assert fold.labels == rest.predict(X[fold.first : fold.last])
-            assert fold.known_words == rest.known_words()
     with pytest.raises(InputError, match="1 folds of 380 sentences"):
         next(label_folds(Tagger("fixed").fit(corpus), corpus, 1))
 

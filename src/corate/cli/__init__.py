@@ -17,6 +17,7 @@ import click
 
 from corate import __version__
 from corate.cli.audit import audit
+from corate.cli.curve import curve
 from corate.cli.demo import demo
 from corate.cli.diff import diff
 from corate.cli.eval import eval_
@@ -64,7 +65,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-COMMANDS = (train, tag, eval_, explain, inspect, update, forget, merge, diff, refit, prune)
+COMMANDS = (train, tag, eval_, curve, explain, inspect, update, forget, merge, diff, refit, prune)
 for command in (*COMMANDS, network, serve, suggest, audit, demo):
     cli.add_command(command)
 

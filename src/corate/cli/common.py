@@ -37,6 +37,16 @@ def valid_option(command: Command) -> Command:
     )(command)
 
 
+def scheme_option(command: Command) -> Command:
+    return click.option(
+        "--scheme",
+        type=click.Choice([*SCHEMES, "auto", "none"]),
+        default="auto",
+        show_default=True,
+        help="How labels make spans; auto finds out, none scores tokens only.",
+    )(command)
+
+
 def valid_spans(scheme: str | None) -> Constraints | None:
     """What --valid asks of label sequences."""
     from corate.lattice.constraints import Constraints

@@ -13,6 +13,7 @@ from corate.cli.common import (
     load_labeller,
     optional_model_option,
     plural,
+    scheme_option,
     table,
     threads_option,
     valid_option,
@@ -20,7 +21,6 @@ from corate.cli.common import (
 )
 from corate.cli.text_options import TextOptions, text_options
 from corate.errors import InputError
-from corate.text.spans import SCHEMES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,25 +40,19 @@ if TYPE_CHECKING:
     "--folds",
     metavar="K",
     type=click.IntRange(2),
-    help="Train on FILE instead, and label each of K parts of it with the counts of the others.",
+    help="Label each of K parts of FILE with a model of the others: no model file is needed.",
 )
 @click.option(
     "--weights",
     type=click.Choice(["fitted", "fixed"]),
-    help="--folds: weights of the model; fitted ones (the default) have seen all parts.",
+    help="--folds: weights of the models, fitted anew for each part (the default) or constant.",
 )
 @click.option(
     "--against", "other_path", metavar="MODEL", help="A second model: is the difference more than chance?"
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
 @click.option("--conlleval", "as_conlleval", is_flag=True, help="The text that conlleval prints.")
-@click.option(
-    "--scheme",
-    type=click.Choice([*SCHEMES, "auto", "none"]),
-    default="auto",
-    show_default=True,
-    help="How labels make spans; auto finds out, none scores tokens only.",
-)
+@scheme_option
 @valid_option
 @click.option(
     "--errors", default=10, show_default=True, type=click.IntRange(0), help="Most frequent errors to show."
@@ -81,8 +75,9 @@ def eval_(
 ) -> None:
     """Label FILE with a model and compare with the labels that it has.
 
-    With --folds no model is needed: one is trained on FILE, once, and every part of FILE is labelled after
-    its counts have been subtracted. With fixed weights the figures are those of as many trainings.
+    With --folds no model is needed: FILE is counted once, and every part of it is labelled by the model of
+    the others, whose counts are those of FILE without the part's. Weights are fitted anew for each, so that
+    the figures are those of as many trainings.
 
     Accuracy overall, on known and on unknown words (those that training did not have); precision, recall and
     F1 of spans where labels are of the form B-PER. With --against, the difference to another model with its
@@ -92,7 +87,7 @@ def eval_(
     Example:
       corate eval -m pos.model test.conll
       corate eval -m ner.model ned.testb --json | jq .f1
-      corate eval --folds 5 --weights fixed train.conll
+      corate eval --folds 5 train.conll
       corate eval -m new.model --against old.model test.conll
     """
     from corate.evaluation.evaluate import conlleval
@@ -187,7 +182,6 @@ def _folds(
     if weights is not None and not isinstance(model, Tagger):
         raise click.UsageError(f"--weights is for the Tagger, and {like} holds another model")
     model.set_params(n_jobs=threads, ledger=False, **({} if weights is None else {"weights": weights}))
-    model.fit(corpus)
     labels: list[list[str]] = []
     known: list[set[str]] = []
     for fold in label_folds(model, corpus, n_folds, valid_spans(valid)):

@@ -14,9 +14,9 @@ import click
 
 from corate.cli.common import check_target, console, megabytes, plural, quiet_option, threads_option
 from corate.cli.text_options import TextOptions, text_options
-from corate.cli.train_options import FITTED, make, model_options
+from corate.cli.train_options import FITTED, kind_option, make, model_options
 from corate.errors import ConvergenceWarning
-from corate.models.registry import KINDS, class_of
+from corate.models.registry import class_of
 
 WITH_PROGRESS = ("tagger", *FITTED)
 Advance = Callable[[int], Any]
@@ -25,16 +25,7 @@ Advance = Callable[[int], Any]
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("-m", "model_path", required=True, metavar="MODEL", help="Model file to write.")
-@click.option(
-    "--model",
-    "kind",
-    type=click.Choice([*KINDS]),
-    default="tagger",
-    show_default=True,
-    help="tagger: many contexts at once, the most accurate one. ecrn, ep1, ep2: the papers' models, with "
-    "unknown words by the joint value, by the mean or by a log-linear model of their spelling features; "
-    "smaller and quicker. crf, memm, maxent, hmm, piecewise, separate: the classical models.",
-)
+@kind_option
 @click.option(
     "--tree",
     is_flag=True,

@@ -182,6 +182,19 @@ OPTIONS = (
 )
 
 
+def kind_option(command: Command) -> Command:
+    return click.option(
+        "--model",
+        "kind",
+        type=click.Choice([*KINDS]),
+        default="tagger",
+        show_default=True,
+        help="tagger: many contexts at once, the most accurate one. ecrn, ep1, ep2: the papers' models, with "
+        "unknown words by the joint value, by the mean or by a log-linear model of their spelling features; "
+        "smaller and quicker. crf, memm, maxent, hmm, piecewise, separate: the classical models.",
+    )(command)
+
+
 def model_options(command: Command) -> Command:
     """All of them; the command takes those that it does not name as one dict."""
     made: Command = with_options([option.decorate for option in OPTIONS], command)

@@ -276,6 +276,19 @@ class CountedModel(Countable, Estimator):
     def word_entries(self, word: str) -> list[WordEntry]:
         """What the model knows of a word by itself, most probable label first."""
 
+    def _settle(self, corpus: Corpus) -> tuple[Context, ...]:
+        """Contexts that a training on these sentences is to look at, where it settles them itself."""
+        return ()
+
+    def _tables_with(self, settled: tuple[Context, ...]) -> tuple[str, ...]:
+        """Names of the tables to count in a training that has settled this."""
+        return self._tables()
+
+    @abstractmethod
+    def _become(self, corpus: Corpus, settled: tuple[Context, ...], counts: Counts) -> None:
+        """Become the model that `fit` makes of these sentences, whose counts are known: learn whatever is
+        learned besides."""
+
     def known_words(self) -> set[str]:
         return set(self.counts_.words)
 
@@ -297,6 +310,11 @@ class CountedModel(Countable, Estimator):
             raise InputError("no labelled token to learn from")
         check_counts(counted.counts)
         return counted
+
+
+def keys_of(contexts: Iterable[Context]) -> list[str]:
+    """The keys of features that contexts look at, sorted."""
+    return sorted({atom.key for context in contexts for atom in context.atoms if atom.key})
 
 
 def merge(*models: Self, ledger: bool = True) -> Self:

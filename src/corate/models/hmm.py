@@ -95,6 +95,9 @@ class HMM(CountedModel):
         self._start_ledger(digests)
         return self
 
+    def _become(self, corpus: Corpus, settled: tuple[Context, ...], counts: Counts) -> None:
+        self._set_learned(counts, {}, {})
+
     def _tables(self) -> tuple[str, ...]:
         return (LABEL, FIRST_LABEL, LAST_LABEL, LABEL_PAIR, WORD_LABEL)
 
@@ -353,6 +356,8 @@ def smoothed(times: Float, smoothing: str, k: float, n_outcomes: int) -> Float:
     alone: Float = np.divide(times, total, out=np.zeros_like(times), where=total > 0)
     if smoothing == "lidstone":
         return np.asarray((times + k) / (total + k * n_outcomes))
+    if not times.any():  # no label has a neighbour that is labelled: all are alike
+        return alone if smoothing == "none" else np.full_like(times, 1 / n_outcomes)
     common = times.sum(axis=0) / times.sum()
     if smoothing == "witten-bell":
         return _witten_bell(times, common)

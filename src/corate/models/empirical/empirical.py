@@ -23,7 +23,6 @@ from corate.arrays import Float
 from corate.contexts.defaults import SPELLING
 from corate.contexts.template import Context, parse_all
 from corate.counts.counts import Counts
-from corate.counts.engines.base import Counted
 from corate.counts.names import LABEL_PAIR, WORD_LABEL, WORD_PAIR
 from corate.errors import InputError
 from corate.lattice import decode
@@ -108,38 +107,46 @@ class EmpiricalCRF(CountedModel):
         """
         self._check_params()
         corpus = as_corpus(X, y)
-        counted = self._count_words([corpus])
+        counts, digests = self._count_words([corpus])
         if isinstance(held_out, tuple):
             held_out = as_corpus(*held_out)
-        rest = counted.counts
-        if self.mu_oov is None and held_out is None:
-            first = corpus.n_sentences - max(1, corpus.n_sentences // 10)
-            held_out = corpus.select(first, corpus.n_sentences)
-            rest = rest - self._engine([held_out], self._tables()).counts
-        return self._learn(counted, held_out, rest)
+        if held_out is None:
+            self._become(corpus, (), counts)
+        else:
+            self._learn(counts, held_out, counts)
+        self._start_ledger(digests)
+        return self
 
     def fit_chunks(self, chunks: Iterable[Corpus], held_out: Corpus | None = None) -> EmpiricalCRF:
         """Like `fit`, for sentences that arrive piece by piece and need not fit into memory together."""
         self._check_params()
         if self.mu_oov is None and held_out is None:
             raise InputError("mu_oov is to be chosen on held-out data, but none was given")
-        counted = self._count_words(chunks)
-        return self._learn(counted, held_out, counted.counts)
+        counts, digests = self._count_words(chunks)
+        self._learn(counts, held_out, counts)
+        self._start_ledger(digests)
+        return self
 
     def _tables(self) -> tuple[str, ...]:
         return (WORD_LABEL, LABEL_PAIR) + ((WORD_PAIR,) if self.pair == "word" else ())
 
-    def _learn(self, counted: Counted, held_out: Corpus | None, rest: Counts) -> EmpiricalCRF:
+    def _become(self, corpus: Corpus, settled: tuple[Context, ...], counts: Counts) -> None:
+        held_out, rest = None, counts
+        if self.mu_oov is None:
+            first = corpus.n_sentences - max(1, corpus.n_sentences // 10)
+            held_out = corpus.select(first, corpus.n_sentences)
+            rest = counts - self._engine([held_out], self._tables()).counts
+        self._learn(counts, held_out, rest)
+
+    def _learn(self, counts: Counts, held_out: Corpus | None, rest: Counts) -> None:
         """`rest`: the counts without those of held-out sentences."""
         mu_oov = self.mu_oov
         if mu_oov is None:
             assert held_out is not None
             mu_oov = self._choose_mu_oov(held_out, rest)
-        self._set_learned(counted.counts, {"mu_oov": mu_oov})
-        self._start_ledger(counted.digests)
+        self._set_learned(counts, {"mu_oov": mu_oov})
         if self.unknown == "maxent":
             self.factors()  # whatever there is to say of the fit is said now
-        return self
 
     def _choose_mu_oov(self, held_out: Corpus, counts: Counts) -> float:
         """The exponent that labels most held-out tokens right; of equals, the one nearest to 1."""

@@ -15,7 +15,7 @@ from corate.counts.counts import Counts
 from corate.counts.names import FIRST_LABEL, LABEL, LABEL_PAIR, LABEL_TRIPLE, LAST_LABEL, WORD_LABEL, table_of
 from corate.errors import InputError
 from corate.lattice.lattice import Lattice
-from corate.models.counted import Arrays, CountedModel, Learned, WordEntry, check_counts
+from corate.models.counted import Arrays, CountedModel, Learned, WordEntry, check_counts, keys_of
 from corate.models.explanation import Explanation
 from corate.models.tagger import fit as fitting
 from corate.models.tagger.candidates import candidates
@@ -86,22 +86,37 @@ class Tagger(CountedModel):
         """Count the events of labelled sentences, and fit the weights if they are to be fitted."""
         self._check_params()
         corpus = self._training_corpus(X, y)
-        contexts = self._named_contexts(corpus) or self._default_contexts(corpus)
+        contexts = self._settle(corpus)
         if corpus.keys:
-            corpus = corpus.with_keys(sorted({atom.key for c in contexts for atom in c.atoms if atom.key}))
+            corpus = corpus.with_keys(keys_of(contexts))
         noted = contexts if self.ledger else None
-        counts, digests = self._engine([corpus], _tables_of(contexts), noted)
+        counts, digests = self._engine([corpus], self._tables_with(contexts), noted)
         if not counts.n_tokens:
             raise InputError("no labelled token to learn from")
         check_counts(counts)
-        rates = self._rates_of(counts, contexts)
+        self._become(corpus, contexts, counts, progress)
+        self._start_ledger(digests)
+        return self
+
+    def _settle(self, corpus: Corpus) -> tuple[Context, ...]:
+        return tuple(self._named_contexts(corpus) or self._default_contexts(corpus))
+
+    def _tables_with(self, settled: tuple[Context, ...]) -> tuple[str, ...]:
+        return _tables_of(settled)
+
+    def _become(
+        self,
+        corpus: Corpus,
+        settled: tuple[Context, ...],
+        counts: Counts,
+        progress: fitting.Progress | None = None,
+    ) -> None:
+        rates = self._rates_of(counts, settled)
         if self.weights == "fitted":
             found = fitting.fit(corpus, rates, self._n_threads(), progress)
         else:
             found = Weights.fixed(rates)
-        self._set_model(rates, contexts, found)
-        self._start_ledger(digests)
-        return self
+        self._set_model(rates, settled, found)
 
     def _training_corpus(self, X: Any, y: Any) -> Corpus:
         return as_corpus(X, y, self.numbers)
