@@ -6,8 +6,9 @@ P(rain) · P(slippery) · P(wet) · CR(rain; wet) · CR(slippery; wet)
 """
 
 from corate.models.graph.algebra import Joint, Probability, Product, Rate
+from corate.models.graph.answers import Anomaly
 from corate.models.graph.derivation import Derivation, Step, factorise
-from corate.models.graph.network import Anomaly, RateNetwork
+from corate.models.graph.network import RateNetwork
 
 __all__ = [
     "Anomaly", "Derivation", "Joint", "Probability", "Product", "Rate", "RateNetwork", "Step", "factorise",
