@@ -142,3 +142,25 @@ def test_a_column_that_is_the_label_wins() -> None:
 
     for n in (50, len(X)):
         assert Tagger().fit(leaking(X[:n], Y[:n]), Y[:n]).score(leaking(TEST, GOLD), GOLD) > 0.99
+
+
+def test_inspect_says_what_was_decided() -> None:
+    assert Tagger("fixed").fit(X, Y).about_weights() == "fixed"
+    assert Tagger().fit(X[:9], Y[:9]).about_weights() == "fixed: there were too few sentences to fit them"
+    n_tokens = sum(map(len, X[:50]))
+    times = f"{SETTINGS.evidence_tokens / n_tokens:.1f}"
+    assert (
+        f"drawn {times} times as strongly to the common ones" in Tagger().fit(X[:50], Y[:50]).about_weights()
+    )
+
+
+def test_what_is_false_is_a_value() -> None:
+    """Of two labels, one goes with False: there is nothing else to tell it by."""
+    tokens = [[{"bias": "1", "up": bool(i % 2)}] for i in range(40)]
+    labels = [["Y" if i % 2 else "N"] for i in range(40)]
+    for weights in ("fixed", "fitted"):
+        model = Tagger(weights).fit(tokens, labels)
+        assert model.counts_.vocabularies['"up"'] == ["no", "yes"]
+        assert model.predict(tokens[:2]) == labels[:2]
+    crf = corate.LinearChainCRF().fit(tokens, labels)  # as CRFsuite has it: weights of what is there
+    assert not any("no" in name for names in crf.named_weights() for name in names)

@@ -118,6 +118,7 @@ def _facts(model: CountedModel, path: str) -> dict[str, Any]:
         "model": type(model).__name__,
         "parameters": {k: v for k, v in model.get_params().items() if k not in ("contexts", "n_jobs")},
         "learned": model._learned(),
+        "weights": model.about_weights(),
         "sentences": counts.n_sentences,
         "tokens": counts.n_tokens,
         "words": len(counts.words),
@@ -162,6 +163,8 @@ def _print(out: Console, facts: dict[str, Any], path: str, top: int) -> None:
     )
     known = {**facts["parameters"], **facts["learned"]}
     out.print("parameters: " + ", ".join(f"{k}={v}" for k, v in known.items()))
+    if facts["weights"] is not None:
+        out.print(f"weights: {facts['weights']}")
     out.print("contexts: " + (" · ".join(facts["contexts"]) or "none"))
     out.print(f"distinct events: {sum(facts['events'].values()):,} in {len(facts['events'])} tables")
     labels = table("label", "tokens", "%", "distinct words", title="\nLabels")

@@ -142,6 +142,7 @@ class Estimator(Model):
     numbers: str | None = None  # what to do with features that are numbers; None: it takes words alone
     _contexts: list[Context]  # the templates that the trained model looks at
     _exact = False  # whether nothing that is possible may be left out
+    _says_no = False  # whether a feature that is False is a value, and not absent
 
     # What a model of sentences says of itself --------------------------------------------------------
 
@@ -165,7 +166,7 @@ class Estimator(Model):
         """Sentences in a shape that the model can label."""
         self._check_fitted()
         keys = tuple(sorted({atom.key for c in self._contexts for atom in c.atoms if atom.key is not None}))
-        return as_corpus(X, y, self._fitted_params.get("numbers"), keys)
+        return as_corpus(X, y, self._fitted_params.get("numbers"), keys, self._says_no)
 
     def _named_contexts(self, corpus: Corpus) -> list[Context] | None:
         """The contexts that the user has named, if they fit the tokens; None where none are named."""

@@ -289,6 +289,10 @@ class CountedModel(Countable, Estimator):
         """Become the model that `fit` makes of these sentences, whose counts are known: learn whatever is
         learned besides."""
 
+    def about_weights(self) -> str | None:
+        """What was decided about weights, in words; None where there are none."""
+        return None
+
     def known_words(self) -> set[str]:
         return set(self.counts_.words)
 

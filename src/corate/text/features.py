@@ -2,6 +2,7 @@
 
     {"word": "Dogs", "upper": True}    the key `word` has the value "Dogs", the key `upper` the value "yes"
     ["word=Dogs", "upper"]             the same
+    {"word": "dogs", "upper": False}   `upper` is absent, as in CRFsuite; or "no", for models that count it
 
 A key is a context of its own: a column with one value a token, `ABSENT` where a token lacks the key. Each
 distinct feature is checked and taken apart once; every further one costs a look into a table.
@@ -22,6 +23,7 @@ import numpy as np
 from corate.errors import InputError
 from corate.text.corpus import ABSENT, Column
 
+YES, NO = "yes", "no"  # the values of what is true or false
 MOST_KEYS = 4096  # distinct keys
 MOST_LETTERS = 1000  # of a key
 MOST_EXACT = 9  # whole numbers up to here are bins of their own
@@ -39,9 +41,11 @@ def is_features(token: object) -> bool:
     return isinstance(token, (dict, list, set, frozenset, Mapping))
 
 
-def feature_columns(sentences: _Sentences, numbers: str = "refuse") -> tuple[tuple[str, ...], _Columns]:
+def feature_columns(
+    sentences: _Sentences, numbers: str = "refuse", says_no: bool = False
+) -> tuple[tuple[str, ...], _Columns]:
     """The keys, sorted, and for each the column of its values, over all sentences end to end."""
-    table = _Table(sentences, numbers)
+    table = _Table(sentences, numbers, says_no)
     keys = sorted({*table.key_of[1:]})
     if len(keys) > MOST_KEYS:
         found = f"{len(keys)} keys of features, such as {', '.join(map(repr, keys[:3]))}"
@@ -50,9 +54,11 @@ def feature_columns(sentences: _Sentences, numbers: str = "refuse") -> tuple[tup
     return tuple(keys), table.columns(keys)
 
 
-def feature_columns_for(keys: Sequence[str], sentences: _Sentences, numbers: str = "refuse") -> _Columns:
+def feature_columns_for(
+    keys: Sequence[str], sentences: _Sentences, numbers: str = "refuse", says_no: bool = False
+) -> _Columns:
     """The columns of these keys, those of a trained model; other keys are checked and left out."""
-    return _Table(sentences, numbers).columns(keys)
+    return _Table(sentences, numbers, says_no).columns(keys)
 
 
 def bin_number(value: float) -> str:
@@ -81,10 +87,10 @@ def _bin(octave: int, upper: bool, whole: int) -> str:
 class _Table(dict[_Feature, int]):
     """Features numbered: their keys and values (0 is for what counts as absent), and those of all tokens."""
 
-    def __init__(self, sentences: _Sentences, numbers: str) -> None:
+    def __init__(self, sentences: _Sentences, numbers: str, says_no: bool) -> None:
         if numbers not in ("refuse", "bin"):
             raise InputError(f'numbers={numbers!r}: choose "refuse" or "bin"')
-        self.numbers = numbers
+        self.numbers, self.says_no = numbers, says_no
         self.key_of, self.value_of = [""], [ABSENT]
         self.met, self.lengths = array("i"), array("i")
         for s, tokens in enumerate(sentences):
@@ -99,14 +105,14 @@ class _Table(dict[_Feature, int]):
     def __missing__(self, feature: _Feature) -> int:
         if isinstance(feature, str):
             key, equals, value = feature.partition("=")
-            number = self[key, value if equals else "yes"]
+            number = self[key, value if equals else YES]
         elif isinstance(feature[1], str):
             number = len(self.key_of)
             self.key_of.append(_checked(feature[0], feature[1]))
             self.value_of.append(str.__str__(feature[1]))
-        else:  # true is the same as the item of a list, false as none
+        else:  # true is the same as the item of a list; false as none, or a value as well
             key = _checked(feature[0])
-            number = self[key] if feature[1] else 0
+            number = self[key] if feature[1] else self[key, NO] if self.says_no and "=" not in key else 0
         self[feature] = number
         return number
 
@@ -190,7 +196,8 @@ def _spread(features: Mapping[Any, Any], numbers: str, inside: str = "") -> Iter
             if not -inf < value < inf:
                 raise InputError(f"the feature {name!r:.60} is the number {value}: leave it out")
             if numbers == "refuse" and value in (0, 1):  # CRFsuite's weights of what is not there, and is
-                yield name, bool(value)
+                if value:
+                    yield name, True
                 continue
             if numbers == "refuse":
                 remedy = 'corate counts values; write it as a string, bin it, or ask for numbers="bin"'

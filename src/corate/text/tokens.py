@@ -25,13 +25,20 @@ TAKES_FEATURES = "the model was trained on features: give tokens as dicts or lis
 TAKES_WORDS = "the model looks at words: give tokens as strings, not as dicts or lists of features"
 
 
-def as_corpus(X: Any, y: Any = None, numbers: str | None = None, keys: Sequence[str] | None = None) -> Corpus:
+def as_corpus(
+    X: Any,
+    y: Any = None,
+    numbers: str | None = None,
+    keys: Sequence[str] | None = None,
+    says_no: bool = False,
+) -> Corpus:
     """A corpus as it is, or token lists with label lists.
 
     Tokens may be given by features where `numbers` says what to do with those that are numbers; `keys` are
-    the ones that a trained model knows, () for one that knows words.
+    the ones that a trained model knows, () for one that knows words. `says_no`: a feature that is False has
+    the value "no", and is not absent.
     """
-    corpus = _made(X, y, numbers, keys)
+    corpus = _made(X, y, numbers, keys, says_no)
     if len(corpus.columns) > MOST_COLUMNS and not corpus.keys:
         raise InputError(f"tokens of {len(corpus.columns):,} columns: corate takes {MOST_COLUMNS}")
     _refuse_nul(corpus)
@@ -51,7 +58,7 @@ def _refuse_nul(corpus: Corpus) -> None:
             )
 
 
-def _made(X: Any, y: Any, numbers: str | None, keys: Sequence[str] | None) -> Corpus:
+def _made(X: Any, y: Any, numbers: str | None, keys: Sequence[str] | None, says_no: bool) -> Corpus:
     if isinstance(X, Corpus):
         if y is not None:
             raise InputError("a Corpus has its own labels: leave y out")
@@ -69,9 +76,9 @@ def _made(X: Any, y: Any, numbers: str | None, keys: Sequence[str] | None) -> Co
     if numbers is None or keys == ():
         raise InputError(TAKES_WORDS)
     if keys:
-        columns = feature_columns_for(keys, sentences, numbers)
+        columns = feature_columns_for(keys, sentences, numbers, says_no)
     else:
-        keys, columns = feature_columns(sentences, numbers)
+        keys, columns = feature_columns(sentences, numbers, says_no)
         if not keys:
             raise InputError("no token has a feature: give each at least one")
     return _corpus(columns, sentences, y, tuple(keys))

@@ -23,7 +23,7 @@ from corate.models.tagger.explain import explain
 from corate.models.tagger.joint import feature_contexts
 from corate.models.tagger.lattices import LatticeMaker
 from corate.models.tagger.settings import SETTINGS
-from corate.models.tagger.weights import MOST_WEIGHT, Weights, mean_weights
+from corate.models.tagger.weights import MOST_WEIGHT, Weights, all_common, mean_weights
 from corate.rates.groups import key_bits
 from corate.rates.rates import Rates
 from corate.text.corpus import Corpus
@@ -63,6 +63,7 @@ class Tagger(CountedModel):
     """
 
     word_contexts = WORDS
+    _says_no = True  # that a word has no capital tells as much as that it has one
 
     def __init__(
         self,
@@ -119,7 +120,7 @@ class Tagger(CountedModel):
         self._set_model(rates, settled, found)
 
     def _training_corpus(self, X: Any, y: Any) -> Corpus:
-        return as_corpus(X, y, self.numbers)
+        return as_corpus(X, y, self.numbers, says_no=self._says_no)
 
     def _default_contexts(self, corpus: Corpus) -> list[Context]:
         """Where none are named: of features, with fitted weights, those that the data choose."""
@@ -241,6 +242,20 @@ class Tagger(CountedModel):
     def _batch_tokens(self) -> int:
         values = len(self._contexts) * (len(self.classes_) if self._exact else 1)
         return min(super()._batch_tokens(), max(1, SETTINGS.most_values // values))
+
+    def about_weights(self) -> str:
+        """What was decided about the weights, in words."""
+        rates = self.rates()
+        if self._fitted_params["weights"] == "fixed":
+            return "fixed"
+        if np.array_equal(self.weights_.vector(), Weights.fixed(rates).vector()):
+            return "fixed: there were too few sentences to fit them"
+        middle = "the common ones" if all_common(rates) else "equal ones, or common ones where there are some"
+        few = SETTINGS.evidence_tokens / max(1, self.counts_.n_tokens)
+        if few <= 1:
+            return f"fitted, drawn to {middle}"
+        enough = f"as with {SETTINGS.evidence_tokens:,} tokens"
+        return f"fitted, drawn {few:.1f} times as strongly to {middle} {enough}"
 
     def label_log_rates(self) -> Float:
         return self.rates().labels.pair
