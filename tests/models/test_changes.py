@@ -235,7 +235,7 @@ def test_folds_are_labelled_as_by_a_training_on_the_rest(name: str) -> None:
     inputs: list[Any] = X[:n]
     if name.startswith("features"):
         inputs = [features(words, sentence) for sentence, words in enumerate(X[:n])]
-    folds = list(label_folds(model, as_corpus(inputs, Y[:n], model.numbers), 4))
+    folds = list(label_folds(model, as_corpus(inputs, Y[:n], model.numbers, says_no=model._says_no), 4))
     assert [fold.first for fold in folds] == [n * k // 4 for k in range(4)]
     for fold in folds:
         a, b = fold.first, fold.last

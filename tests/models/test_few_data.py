@@ -63,13 +63,14 @@ def test_labels_that_are_missing_are_not_looked_at() -> None:
 
 def test_penalties_grow_where_tokens_are_few() -> None:
     rates = Tagger("fixed").fit(X, Y).rates()
-    weights = Weights.fixed(rates)
-    plain = fitting.penalties(weights, SETTINGS.evidence_tokens)
-    assert np.array_equal(fitting.penalties(weights, 100 * SETTINGS.evidence_tokens), plain)
-    assert np.allclose(fitting.penalties(weights, SETTINGS.evidence_tokens // 10), 10 * plain)
-    assert {*plain[:5].tolist()} == {SETTINGS.single_penalty}
-    assert plain[5] == SETTINGS.context_penalty
-    assert plain[-1] == SETTINGS.label_penalty
+    assert fitting.strength(rates, SETTINGS.evidence_tokens // 10) == 10
+    assert fitting.strength(rates, 100 * SETTINGS.evidence_tokens) == 1
+    own = Tagger("fixed", contexts=("word", "word-1")).fit(X, Y).rates()
+    assert fitting.strength(own, SETTINGS.own_evidence_tokens // 10) == 10
+    penalty = fitting.penalties(Weights.fixed(rates))
+    assert {*penalty[:5].tolist()} == {SETTINGS.single_penalty}
+    assert penalty[5] == SETTINGS.context_penalty
+    assert penalty[-1] == SETTINGS.label_penalty
 
 
 def test_a_fit_on_few_sentences_stays_near_the_fixed_weights() -> None:
@@ -147,11 +148,9 @@ def test_a_column_that_is_the_label_wins() -> None:
 def test_inspect_says_what_was_decided() -> None:
     assert Tagger("fixed").fit(X, Y).about_weights() == "fixed"
     assert Tagger().fit(X[:9], Y[:9]).about_weights() == "fixed: there were too few sentences to fit them"
-    n_tokens = sum(map(len, X[:50]))
-    times = f"{SETTINGS.evidence_tokens / n_tokens:.1f}"
-    assert (
-        f"drawn {times} times as strongly to the common ones" in Tagger().fit(X[:50], Y[:50]).about_weights()
-    )
+    times = f"{SETTINGS.evidence_tokens / sum(map(len, X[:50])):.1f} times"
+    said = Tagger().fit(X[:50], Y[:50]).about_weights()
+    assert said == f"fitted, drawn to the common ones, {times} as strongly as with much text"
 
 
 def test_what_is_false_is_a_value() -> None:

@@ -27,7 +27,7 @@ from corate.lattice.triple_blocks import edge_ends, triple_ends
 from corate.models.tagger.evidence import Evidence, PairEvidence
 from corate.models.tagger.lattices import evidence_of, narrowed
 from corate.models.tagger.settings import SETTINGS, Settings
-from corate.models.tagger.weights import SINGLES, Weights, all_common
+from corate.models.tagger.weights import SINGLES, Weights, all_common, some_common
 from corate.rates.rates import Rates
 from corate.text.corpus import UNLABELLED, Corpus
 
@@ -70,7 +70,9 @@ def fit(
     for k, stage in enumerate(stages):
         parts = held_out_parts(corpus, rates, found, n_threads, stage)
         then = _share_of(progress, k, len(stages))
-        found = _maximise(parts, start, found, n_threads, then, settings) if parts else found
+        if parts:
+            stronger = strength(rates, sum(part.n_tokens for part in parts), settings)
+            found = _maximise(parts, start, found, stronger, n_threads, then, settings)
     return found
 
 
@@ -129,18 +131,25 @@ def _held_out(sample: Corpus, rates: Rates, near: Weights, n_threads: int, setti
     return HeldOut(shown.keep(kept), pairs, *map(np.flatnonzero, (right, edge, triple)))
 
 
-def penalties(weights: Weights, n_tokens: int, settings: Settings = SETTINGS) -> Float:
-    """What the squared distance of each number from its middle costs, where so many tokens are looked at."""
+def strength(rates: Rates, n_tokens: int, settings: Settings = SETTINGS) -> float:
+    """How many times as strongly as with much text weights are drawn to their middle."""
+    enough = settings.evidence_tokens if some_common(rates) else settings.own_evidence_tokens
+    return max(1.0, enough / max(1, n_tokens))
+
+
+def penalties(weights: Weights, settings: Settings = SETTINGS) -> Float:
+    """What the squared distance of each number from its middle costs, where there is much text."""
     penalty = np.full(len(weights.vector()), settings.label_penalty)
     penalty[: -weights.bias.size - weights.contexts_by_label.size] = settings.context_penalty
     penalty[: len(SINGLES)] = settings.single_penalty
-    return penalty * max(1.0, settings.evidence_tokens / max(1, n_tokens))
+    return penalty
 
 
 def _maximise(
     parts: list[HeldOut],
     drawn_to: Weights,
     start: Weights,
+    stronger: float,
     n_threads: int,
     progress: Progress | None,
     settings: Settings,
@@ -148,7 +157,7 @@ def _maximise(
     from scipy.optimize import minimize
 
     middle = drawn_to.vector()
-    penalty = penalties(drawn_to, sum(part.n_tokens for part in parts), settings)
+    penalty = penalties(drawn_to, settings) * stronger
 
     def objective(vector: Float) -> tuple[float, Float]:
         value, gradient = mean_loss(parts, start.like(vector), n_threads)

@@ -40,11 +40,13 @@ class Settings:
     fit_kind_margin: float = 9.0
     fit_path_margin: float = 7.0
     # Penalties, in units of the mean log-likelihood of a token: on λ₀, τ, …; on λ; on β and δ. On fewer
-    # tokens than `evidence_tokens` they are larger by as much: few data say little about weights.
+    # tokens than `evidence_tokens` they are larger by as much: few data say little about weights, and less
+    # than weights that were fitted elsewhere; `own_evidence_tokens` are for contexts that have none such.
     single_penalty: float = 1e-1
     context_penalty: float = 1e-2
     label_penalty: float = 1e-3
-    evidence_tokens: int = 5_000
+    evidence_tokens: int = 20_000
+    own_evidence_tokens: int = 5_000
 
     # Joint contexts of own features (joint.py), chosen on so many tokens.
     joint_tokens: int = 20_000

@@ -23,7 +23,7 @@ from corate.models.tagger.explain import explain
 from corate.models.tagger.joint import feature_contexts
 from corate.models.tagger.lattices import LatticeMaker
 from corate.models.tagger.settings import SETTINGS
-from corate.models.tagger.weights import MOST_WEIGHT, Weights, all_common, mean_weights
+from corate.models.tagger.weights import MOST_WEIGHT, Weights, mean_weights, some_common
 from corate.rates.groups import key_bits
 from corate.rates.rates import Rates
 from corate.text.corpus import Corpus
@@ -250,12 +250,11 @@ class Tagger(CountedModel):
             return "fixed"
         if np.array_equal(self.weights_.vector(), Weights.fixed(rates).vector()):
             return "fixed: there were too few sentences to fit them"
-        middle = "the common ones" if all_common(rates) else "equal ones, or common ones where there are some"
-        few = SETTINGS.evidence_tokens / max(1, self.counts_.n_tokens)
-        if few <= 1:
-            return f"fitted, drawn to {middle}"
-        enough = f"as with {SETTINGS.evidence_tokens:,} tokens"
-        return f"fitted, drawn {few:.1f} times as strongly to {middle} {enough}"
+        middle = "the common ones" if some_common(rates) else "equal ones"
+        times = fitting.strength(rates, self.counts_.n_tokens)
+        return f"fitted, drawn to {middle}" + (
+            f", {times:.1f} times as strongly as with much text" if times > 1 else ""
+        )
 
     def label_log_rates(self) -> Float:
         return self.rates().labels.pair

@@ -33,6 +33,11 @@ def all_common(rates: Rates) -> bool:
     return {str(context) for context in rates.contexts} == {*common_weights()["contexts"]}
 
 
+def some_common(rates: Rates) -> bool:
+    """Whether the contexts that have such weights, which belong together, are among these."""
+    return {*common_weights()["contexts"]} <= {str(context) for context in rates.contexts}
+
+
 @dataclass(frozen=True)
 class Weights:
     """Exponents of the rates, the letters of the formula in evidence.py."""
@@ -63,7 +68,7 @@ class Weights:
             settings.pair_weight,
             settings.triple_weight,
         ]
-        if set(common["contexts"]) <= set(names):  # they belong together
+        if some_common(rates):
             singles = [common[name] for name in SINGLES]
             # Others, such as those of further columns, count for each context that falls back to them.
             beside = groups.n_below * (settings.contexts_weight / len(names))
