@@ -26,7 +26,7 @@ import numpy as np
 from corate.arrays import Float, Int, Mask
 from corate.contexts.template import MOST_ATOMS, Atom, Context, quote
 from corate.models.tagger.settings import SETTINGS, Settings
-from corate.rates.smoothed import smooth
+from corate.rates.smoothed import Smoothing, smooth
 from corate.text.corpus import ABSENT, UNLABELLED, Corpus
 
 MOST_BITS = 48  # of a joint value's key: later vocabularies may grow
@@ -68,7 +68,7 @@ class _Sample:
     n_labels: int
     codes: dict[str, Int]  # of each feature
     bits: dict[str, int]
-    alpha: float
+    smoothing: Smoothing
 
     @classmethod
     def of(cls, corpus: Corpus, settings: Settings) -> _Sample:
@@ -87,14 +87,12 @@ class _Sample:
             here = column.codes[places].astype(np.int64)
             codes[key] = np.where(absent[here], np.int64(-1), here)
         bits = {k: len(c.values).bit_length() + 1 for k, c in zip(corpus.keys, corpus.columns, strict=True)}
-        return cls(
-            labels.codes[places].astype(np.int64), len(labels.values), codes, bits, settings.smoothing.alpha
-        )
+        return cls(labels.codes[places].astype(np.int64), len(labels.values), codes, bits, settings.smoothing)
 
     @cached_property
     def nothing(self) -> _Tried:
         """What is known of a label without any context."""
-        n = np.bincount(self.labels, minlength=self.n_labels) + 0.1
+        n = np.bincount(self.labels, minlength=self.n_labels) + self.smoothing.prior_count
         return _Tried((), np.zeros(len(self.labels), np.int64), (n / n.sum())[self.labels], 0.0)
 
     @cached_property
@@ -120,7 +118,7 @@ class _Sample:
         )
         n_seen = np.bincount(rows // self.n_labels)[value]
         own = n[row.ravel()]
-        a = self.alpha * np.where(own > 1, n_seen, n_seen - 1)
+        a = self.smoothing.alpha * np.where(own > 1, n_seen, n_seen - 1)
         prob: Float = above.copy()
         prob[there] = smooth(own - 1, np.bincount(value)[value] - 1, a, above[there])
         return prob
