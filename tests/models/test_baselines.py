@@ -261,7 +261,7 @@ def test_singular_cases(model: Any) -> None:
         ({"initial": [1e200, 1e200, 1e200]}, "the objective of the initial weights is .*: give smaller"),
         ({"c2": -1.0}, "c2=-1.0: give a number from 0"),
         ({"c2": math.nan}, "c2=nan: give a number from 0"),
-        ({"algorithm": "sgd"}, "algorithm='sgd': choose from 'lbfgs', 'iis-s', 'iis-t'"),
+        ({"algorithm": "sgd"}, "algorithm='sgd': choose from 'lbfgs', 'l2sgd', 'ap', 'iis-s', 'iis-t'"),
         ({"max_iterations": 0}, "max_iterations=0: give a whole number from 1"),
         ({"tolerance": -1}, "tolerance=-1: give a number from 0 to 1"),
         ({"contexts": ("wrod",)}, "no view is called 'wrod'"),

@@ -34,6 +34,8 @@ ESTIMATORS = [
     HMM(smoothing="witten-bell"),
     LinearChainCRF(tolerance=1e-3),
     LinearChainCRF(contexts=("word", "pair:initial"), all_transitions=True),
+    LinearChainCRF("ap", tolerance=0.5),
+    LinearChainCRF("l2sgd", tolerance=0.1),
     MaxEntClassifier(),
     MEMM(),
     MEMM("shared"),

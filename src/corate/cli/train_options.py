@@ -143,8 +143,9 @@ OPTIONS = (
         "--algorithm",
         ["crf"],
         {
-            "type": click.Choice(["lbfgs", "iis-s", "iis-t"]),
-            "help": "{models}: L-BFGS (the default), or improved iterative scaling, which is slow.",
+            "type": click.Choice(["lbfgs", "l2sgd", "ap", "iis-s", "iis-t"]),
+            "help": "{models}: L-BFGS (the default), stochastic gradient, averaged perceptron (no --c2), or "
+            "improved iterative scaling, which is slow.",
         },
         "algorithm",
     ),

@@ -2,7 +2,8 @@
 
     P(y | x) = exp(Σ wₖ fₖ(x, y)) / Z(x),   Z(x) = (M₁ M₂ … Mₙ₊₁)[start, stop]                 004 eqn 41
 
-Trained by L-BFGS, or as it was first done by improved iterative scaling, algorithm S or T (see iis.py).
+Trained by L-BFGS; as it was first done by improved iterative scaling, algorithm S or T (iis.py); or sentence
+by sentence, by stochastic gradient (sgd.py) or as an averaged perceptron (perceptron.py).
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ import numpy as np
 
 from corate.arrays import Float, Ids
 from corate.errors import InputError
-from corate.models.loglinear import iis
+from corate.models.loglinear import iis, perceptron, sgd
 from corate.models.loglinear.base import FittedModel, InitialWeights
 from corate.models.loglinear.chains import Chains
 from corate.models.loglinear.expectations import position_scores
 from corate.models.loglinear.features import Features, observed
 from corate.models.loglinear.optimise import TOLERANCE, Search
 
-ALGORITHMS = ("lbfgs", "iis-s", "iis-t")
+ALGORITHMS = ("lbfgs", "l2sgd", "ap", "iis-s", "iis-t")
 
 
 class LinearChainCRF(FittedModel):
@@ -32,7 +33,9 @@ class LinearChainCRF(FittedModel):
 
     Parameters
     ----------
-    algorithm : "lbfgs", or improved iterative scaling with one constant "iis-s" or one a sentence "iis-t"
+    algorithm : "lbfgs"; stochastic gradient, "l2sgd"; averaged perceptron, "ap", which knows no c2 and says
+        which labels are best, not how probable they are; or improved iterative scaling, which is slow, with
+        one constant "iis-s" or one a sentence "iis-t".
     c2 : penalty on the squares of the weights, as CRFsuite's; CRF++'s -c C is c2 = 1 / (2 C).
     contexts : names of context templates; those that begin with `pair:` give features of label pairs.
         None takes Lafferty's (word, initial, hyphen, ending) and further columns, or the keys of features.
@@ -77,6 +80,10 @@ class LinearChainCRF(FittedModel):
     def _search(self, features: Features, chains: Chains, labels: Ids, start: Float, search: Search) -> Float:
         if self.algorithm == "lbfgs":
             return super()._search(features, chains, labels, start, search)
+        if self.algorithm == "ap":
+            return perceptron.learn(features, chains, labels, start, search)
+        if self.algorithm == "l2sgd":
+            return sgd.minimise(features, chains, labels, self.c2, start, search, self._n_threads())
         seen = observed(features, chains, labels)
         return iis.maximise(self.algorithm, features, chains, seen, self.c2, start, search, self._n_threads())
 

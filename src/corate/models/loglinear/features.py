@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from corate._native import Mirrored, kernels
-from corate.arrays import MOST_LABELS, Float, Ids, Int
+from corate.arrays import MOST_LABELS, Float, Ids, Int, places_among
 from corate.errors import InputError
 from corate.models.loglinear.chains import Chains
 
@@ -154,26 +154,39 @@ class _Keys:
         self.pair_times = times[place][kept]
 
 
+class Firing:
+    """Which features fire in labelled chains, by number."""
+
+    def __init__(self, features: Features) -> None:
+        n = self.n_labels = features.n_labels
+        pair = features.pair_left.astype(np.int64) * n + features.pair_right
+        self._known = (
+            features.state_attributes * n + features.state_labels,
+            features.left.astype(np.int64) * n + features.right,
+            features.pair_attributes * n**2 + pair,
+        )
+        self._first = np.cumsum([0, *features.sizes])
+
+    def __call__(self, chains: Chains, labels: Ids) -> Int:
+        """Each as often as it fires; how often its chain counts is not looked at."""
+        return self.weighed(chains, labels)[0]
+
+    def weighed(self, chains: Chains, labels: Ids) -> tuple[Int, Float]:
+        """The same, and how often the chain of each counts."""
+        keys = _Keys(chains, labels, self.n_labels)
+        wanted = (
+            (keys.state, keys.state_times), (keys.edge, keys.edge_times), (keys.pair, keys.pair_times)
+        )  # fmt: skip
+        found, times = [], []
+        for known, first, (key, weight) in zip(self._known, self._first, wanted, strict=False):
+            place = places_among(known, key)
+            there = place >= 0
+            found.append(place[there] + first)
+            times.append(weight[there])
+        return np.concatenate(found), np.concatenate(times)
+
+
 def observed(features: Features, chains: Chains, labels: Ids) -> Float:
     """How often each feature fires in labelled chains."""
-    n = features.n_labels
-    keys = _Keys(chains, labels, n)
-    known = (
-        (features.state_attributes * n + features.state_labels, keys.state, keys.state_times),
-        (features.left.astype(np.int64) * n + features.right, keys.edge, keys.edge_times),
-        (
-            features.pair_attributes * n**2 + features.pair_left.astype(np.int64) * n + features.pair_right,
-            keys.pair,
-            keys.pair_times,
-        ),
-    )
-    parts = [_tally(*each) for each in known]
-    return np.concatenate(parts)
-
-
-def _tally(known: Int, keys: Int, times: Float) -> Float:
-    if not len(known):
-        return np.zeros(0)
-    place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    there = known[place] == keys
-    return np.bincount(place[there], weights=times[there], minlength=len(known)).astype(np.float64)
+    fired, times = Firing(features).weighed(chains, labels)
+    return np.bincount(fired, weights=times, minlength=len(features)).astype(np.float64)
