@@ -89,7 +89,8 @@ def strays(folder: Path) -> list[str]:
 
 
 def cases(folder: Path, small: bool = False) -> list[Case]:
-    """A training, an update, a forgetting and a merge over the same file; models of a few or of many kB."""
+    """A training, an update, a forgetting and a merge over the same file; models of a few or of many kB. And
+    those of a network of a table."""
     text, more, model = folder / "text.conll", folder / "more.conll", folder / "the.model"
     if small:
         text.write_text("The\tD\ndog\tN\nbarks\tV\n\nIt\tN\nrains\tV\n")
@@ -107,6 +108,30 @@ def cases(folder: Path, small: bool = False) -> list[Case]:
         Case("update", ["update", str(model), str(more), "-q"], model, old, new),
         Case("forget", ["forget", str(model), str(more), "-q"], model, new, old),
         Case("merge", ["merge", str(one), str(other), "-o", str(model), "-q"], model, old, new),
+        *_network_cases(folder, 3 if small else 300),
+    ]
+
+
+def _network_cases(folder: Path, n_rows: int) -> list[Case]:
+    """A table is learned, rows are added and forgotten; the graph is given, so that the files are equal."""
+    edges, first, more, whole = (
+        folder / name for name in ("edges.txt", "first.csv", "more.csv", "whole.csv")
+    )
+    rows = [f"{k % 3},{k % 2},{k % 5 % 2}\n" for k in range(2 * n_rows)]
+    edges.write_text("sky road\nroad mood\n")
+    for path, some in ((first, rows[:n_rows]), (more, rows[n_rows:]), (whole, rows)):
+        path.write_text("sky,road,mood\n" + "".join(some))
+    model, made = folder / "the.net", {}
+    for path in (first, whole):
+        net = folder / f"{path.stem}.net"
+        assert corate(["network", "train", str(path), "-m", str(net), "--graph", str(edges), "-q"]) == 0
+        made[path] = net.read_bytes()
+    old, new = made[first], made[whole]
+    train = ["network", "train", str(whole), "-m", str(model), "--graph", str(edges), "-q"]
+    return [
+        Case("network train", train, model, old, new),
+        Case("network update", ["network", "update", str(model), str(more), "-q"], model, old, new),
+        Case("network forget", ["network", "forget", str(model), str(more), "-q"], model, new, old),
     ]
 
 

@@ -17,6 +17,7 @@ from corate import (
     PiecewiseCRF,
     SeparateCRF,
     Tagger,
+    TreeTagger,
 )
 from corate.models.base import Estimator
 
@@ -29,6 +30,8 @@ ESTIMATORS = [
     EmpiricalCRF(unknown="maxent", pair="word", contexts=("initial", "suffix2")),
     Tagger(),
     Tagger(weights="fixed"),
+    TreeTagger(),
+    TreeTagger(weights="fixed"),
     HMM(),
     HMM(smoothing="none", contexts=(), ends=False),
     HMM(smoothing="witten-bell"),

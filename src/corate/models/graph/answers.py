@@ -53,6 +53,17 @@ class _Made:
     def junction(self) -> Junction:
         return Junction(self.plan.parents, [each.p for each in self.conditionals.values()])
 
+    @cached_property
+    def values(self) -> dict[str, list[str]]:
+        """Of each column, those that training saw, sorted."""
+        return {name: list(self.counts.vocabularies[quote(name)]) for name in self.plan.parents}
+
+    @cached_property
+    def places(self) -> dict[str, dict[str, int]]:
+        """Of each column's values, where they stand among them."""
+        index = {name: {v: i for i, v in enumerate(values)} for name, values in self.values.items()}
+        return {name: {**found, ABSENT: NOT_GIVEN} for name, found in index.items()}
+
 
 class Answers(Countable):
     """A trained network; how it is trained is its child's business."""
@@ -77,7 +88,7 @@ class Answers(Countable):
     def values(self, column: str) -> list[str]:
         """The values of a column that training saw, sorted."""
         self._check_column(column)
-        return list(self.counts_.vocabularies[quote(column)])
+        return list(self._made().values[column])
 
     def conditional(self, column: str) -> Conditional:
         """P(column | its parents in the plan)."""
@@ -93,13 +104,13 @@ class Answers(Countable):
     def _states(self, X: Any) -> States:
         """The place of each cell's value among those that training saw; the last one for any other."""
         corpus = X if isinstance(X, Corpus) else self._labelled_sentences(X, None)
-        order = list(self.plan_.parents)
-        states = np.empty((corpus.n_sentences, len(order)), np.int32)
-        for k, name in enumerate(order):
-            column = corpus.columns[corpus.keys.index(name)]
-            vocabulary = self.counts_.vocabularies[quote(name)]
-            index = {value: i for i, value in enumerate(vocabulary)} | {ABSENT: NOT_GIVEN}
-            places = np.array([index.get(value, len(vocabulary)) for value in column.values], np.int32)
+        columns = dict(zip(corpus.keys, corpus.columns, strict=True))
+        states = np.full((corpus.n_sentences, len(columns)), NOT_GIVEN, np.int32)
+        for k, (name, index) in enumerate(self._made().places.items()):
+            column = columns[name]
+            if column.values == [ABSENT]:
+                continue
+            places = np.array([index.get(value, len(index) - 1) for value in column.values], np.int32)
             states[:, k] = places[column.codes]
         return states
 
@@ -123,12 +134,11 @@ class Answers(Countable):
         states = self._states(self._evidence(many))
         found, log_z = self._made().junction.marginals(states)
         self._check_possible(log_z)
-        names = list(self.plan_.parents)
-        vocabularies = {name: self.values(name) for name in names}
+        lists = [each[:, :-1].tolist() for each in found]
         answers = [
             {
-                name: dict(zip(vocabularies[name], found[k][i, :-1].tolist(), strict=True))
-                for k, name in enumerate(names)
+                name: dict(zip(values, lists[k][i], strict=True))
+                for k, (name, values) in enumerate(self._made().values.items())
                 if states[i, k] == NOT_GIVEN
             }
             for i in range(len(states))
@@ -248,14 +258,17 @@ class Answers(Countable):
         target.write_text(svg_of(self.edges_, self._made().conditionals), encoding="utf-8")
 
     def _evidence(self, many: Sequence[Mapping[str, Any]]) -> Rows:
+        places, numbers = self._made().places, self._fitted_params["numbers"]
+        given = dict.fromkeys(name for evidence in many for name in evidence)
         for evidence in many:
             for name, value in evidence.items():
                 self._check_column(name)
-                if text_of(value) not in self.values(name) and self._fitted_params["numbers"] == "refuse":
+                if text_of(value) not in places[name] and numbers == "refuse":
                     few = ", ".join(self.values(name)[:8])
                     raise InputError(f"{name}={value!r:.60}: training saw {few}")
-        cells = {name: [row.get(name) for row in many] for name in self.columns_}
-        return Rows.of(cells, numbers=self._fitted_params["numbers"])
+        if not given:
+            return Rows({}, len(many))
+        return Rows.of({name: [row.get(name) for row in many] for name in given}, numbers=numbers)
 
     def _check_possible(self, log_z: Float, rows: Any = None) -> None:
         if not np.isfinite(log_z).all():

@@ -10,7 +10,7 @@ parent, messages are matrix products.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,7 @@ class Junction:
         self.parents = [[place[name] for name in above] for above in parents.values()]
         self.factors = list(factors)
         self.sizes = [factor.shape[-1] for factor in factors]
+        self.matrices = [factor.reshape(-1, factor.shape[-1]) for factor in factors]  # parents' values × v's
         self.children: list[list[int]] = [[] for _ in self.names]
         for v, above in enumerate(self.parents):
             if above:
@@ -104,23 +105,30 @@ class Junction:
         self._down(up, cliques)
         return [clique[0] / (clique[0].sum() or 1.0) for clique in cliques]
 
-    def _evidence(self, states: States, v: int, known: bool) -> Float:
-        given = np.zeros((len(states), self.sizes[v]))
-        here = states[:, v] >= 0
-        given[here, states[here, v]] = 1.0
-        given[~here] = 1.0
+    def _evidence(self, states: States, known: bool) -> Callable[[int], Float]:
+        """Of a variable, the values that each row leaves possible, 1 or 0."""
+        given = {*np.flatnonzero(np.any(states >= 0, axis=0)).tolist()}
+        return lambda v: self._possible(states[:, v] if v in given else None, len(states), v, known)
+
+    def _possible(self, states: States | None, n: int, v: int, known: bool) -> Float:
+        possible = np.ones((n, self.sizes[v]))
         if known:
-            given[~here, -1] = 0.0
-        return given
+            possible[:, -1] = 0.0
+        if states is not None:
+            given = np.flatnonzero(states >= 0)
+            possible[given] = 0.0
+            possible[given, states[given]] = 1.0
+        return possible
 
     def _up(self, states: States, known: bool) -> _Up:
         n = len(states)
         own = [np.empty(0)] * len(self.names)
         wide: list[list[tuple[int, Float]]] = [[] for _ in self.names]
         messages = [np.empty(0)] * len(self.names)
-        log_z = np.zeros(n)
+        scales = np.empty((len(self.names), n))
+        evidence = self._evidence(states, known)
         for v in range(len(self.names) - 1, -1, -1):
-            here = self._evidence(states, v, known)
+            here = evidence(v)
             for c in self.children[v]:
                 if len(self.parents[c]) == 1:
                     here *= messages[c]
@@ -131,13 +139,11 @@ class Junction:
             if wide[v]:
                 message = self._tensor(v, here, wide[v]).sum(axis=-1).reshape(n, -1)
             else:
-                message = here @ factor.reshape(-1, factor.shape[-1]).T
-            scale = message.max(axis=1)
-            safe = np.where(scale > 0, scale, 1.0)
-            with np.errstate(divide="ignore"):
-                log_z += np.log(scale)
-            messages[v] = (message / safe[:, None]).reshape(n, *factor.shape[:-1])
-        return _Up(own, wide, messages, log_z)
+                message = here @ self.matrices[v].T
+            scales[v] = message.max(axis=1)
+            messages[v] = (message / _safe(scales[v])[:, None]).reshape(n, *factor.shape[:-1])
+        with np.errstate(divide="ignore"):
+            return _Up(own, wide, messages, np.log(scales).sum(axis=0))
 
     def _tensor(self, v: int, own: Float, wide: Sequence[tuple[int, Float]]) -> Float:
         """φ · e · ∏ m of a clique, rows × parents × values."""
@@ -158,18 +164,19 @@ class Junction:
     def _down(self, up: _Up, cliques: list[Float] | None = None) -> list[Float]:
         """Normalised marginals of every variable; the beliefs of cliques are put into `cliques`."""
         n = len(up.log_z)
-        down: list[Float] = [np.ones((n, *factor.shape[:-1])) for factor in self.factors]
+        down: list[Float] = [
+            np.ones((n, *factor.shape[:-1])) if not above else np.empty(0)
+            for factor, above in zip(self.factors, self.parents, strict=True)
+        ]
         found: list[Float] = [np.empty(0)] * len(self.names)
         for v in range(len(self.names)):
-            factor = self.factors[v]
             belief: Float | None = None
             if up.wide[v] or cliques is not None:
                 belief = self._tensor(v, up.own[v], up.wide[v]) * down[v][..., None]
                 total = belief.sum(axis=tuple(range(1, belief.ndim - 1)))
             else:
-                total = up.own[v] * (down[v].reshape(n, -1) @ factor.reshape(-1, factor.shape[-1]))
-            scale = total.sum(axis=1, keepdims=True)
-            safe = np.where(scale > 0, scale, 1.0)
+                total = up.own[v] * (down[v].reshape(n, -1) @ self.matrices[v])
+            safe = _safe(total.sum(axis=1, keepdims=True))
             total = total / safe
             found[v] = total
             if belief is not None:
@@ -182,7 +189,7 @@ class Junction:
                 else:
                     assert belief is not None
                     part = self._gathered(v, c, belief)
-                down[c] = np.divide(part, up.messages[c], out=np.zeros_like(part), where=up.messages[c] > 0)
+                down[c] = part / _safe(up.messages[c])  # where a message is 0, so is the belief
         return found
 
     def _gathered(self, v: int, c: int, belief: Float) -> Float:
@@ -205,8 +212,9 @@ class Junction:
         n = len(states)
         messages: list[Float] = [np.empty(0)] * len(self.names)
         choices: list[Int] = [np.empty(0, np.int64)] * len(self.names)
+        evidence = self._evidence(states, True)
         for v in range(len(self.names) - 1, -1, -1):
-            own, wide = self._evidence(states, v, True), []
+            own, wide = evidence(v), []
             for c in self.children[v]:
                 if len(self.parents[c]) == 1:
                     own *= messages[c]
@@ -215,8 +223,7 @@ class Junction:
             whole = self._tensor(v, own, wide)
             choices[v] = whole.argmax(axis=-1)
             message = whole.max(axis=-1)
-            scale = message.reshape(n, -1).max(axis=1)
-            safe = np.where(scale > 0, scale, 1.0)
+            safe = _safe(message.reshape(n, -1).max(axis=1))
             messages[v] = message / safe.reshape(n, *[1] * (message.ndim - 1))
         made: States = states.copy()
         row = np.arange(n)
@@ -252,3 +259,9 @@ class Junction:
             cells = (row[:, None], *places)
             weights = weights * message[cells]
         return weights
+
+
+def _safe(scale: Float) -> Float:
+    """What may be divided by: 1 where there is 0."""
+    found: Float = scale + (scale == 0.0)
+    return found
