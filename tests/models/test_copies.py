@@ -141,5 +141,5 @@ def test_a_feature_that_no_token_of_a_batch_has() -> None:
         both = tagger().fit(first[0] + second[0], first[1] + second[1])
         assert tagger().fit(*first).partial_fit(*second).counts_ == both.counts_
         assert both.forget(*second).counts_ == tagger().fit(*first).counts_
-    with pytest.raises(InputError, match="the corpus has no \"ww\": it has the features 'w'"):
+    with pytest.raises(InputError, match="looks at \"ww\", and the tokens have the features 'w'"):
         Tagger("fixed", contexts=['"ww"']).fit(*a)

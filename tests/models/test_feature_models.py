@@ -150,9 +150,9 @@ def test_words_and_features_do_not_mix(tagger: Tagger) -> None:
         EmpiricalCRF().fit([[{"w": "a"}]], [["X"]])
     with pytest.raises(InputError, match="the context word looks at words, and the tokens are"):
         Tagger(contexts=["word"]).fit([[{"w": "a"}]], [["X"]])
-    with pytest.raises(InputError, match="the corpus has no \"b\": it has the features 'w'"):
+    with pytest.raises(InputError, match="looks at \"b\", and the tokens have the features 'w'"):
         Tagger(contexts=['"b"']).fit([[{"w": "a"}]], [["X"]])
-    with pytest.raises(InputError, match='the corpus has no "w": it has one column'):
+    with pytest.raises(InputError, match='looks at "w", and the tokens have words alone'):
         Tagger(contexts=["word", '"w"']).fit([["a"]], [["X"]])
     with pytest.raises(InputError, match="no token has a feature"):
         Tagger().fit([[{}, []]], [["X", "Y"]])

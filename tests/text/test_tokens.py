@@ -195,9 +195,9 @@ def test_odd_columns(tokens: list[Any], error: type[Exception], message: str) ->
 
 
 def test_a_context_of_a_column_that_is_not_there() -> None:
-    with pytest.raises(InputError, match="the corpus has no col3: it has 2 columns"):
+    with pytest.raises(InputError, match="looks at col3, and the tokens have 2 columns"):
         Tagger(contexts=["word", "col3-1"]).fit(rows_of(X, POS), Y)
-    with pytest.raises(InputError, match="the corpus has no col2: it has one column"):
+    with pytest.raises(InputError, match="looks at col2, and the tokens have words alone"):
         Tagger(contexts=["word", "col2"]).fit(X, Y)
 
 

@@ -24,6 +24,7 @@ from corate.cli.eval import eval_
 from corate.cli.explain import explain
 from corate.cli.forget import forget
 from corate.cli.inspect import inspect
+from corate.cli.logs import add_log_options, listening
 from corate.cli.merge import merge
 from corate.cli.network import network
 from corate.cli.prune import prune
@@ -67,6 +68,7 @@ def cli(context: click.Context) -> None:
 
 COMMANDS = (train, tag, eval_, curve, explain, inspect, update, forget, merge, diff, refit, prune)
 for command in (*COMMANDS, network, serve, suggest, audit, demo):
+    add_log_options(command)
     cli.add_command(command)
 
 
@@ -83,6 +85,11 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     _open_streams()
+    with listening():
+        return _run(arguments)
+
+
+def _run(arguments: list[str]) -> int:
     try:
         code = cli.main(arguments, prog_name="corate", standalone_mode=False)
         sys.stdout.flush()

@@ -19,7 +19,8 @@ from corate.cli.common import (
     valid_option,
     valid_spans,
 )
-from corate.cli.text_options import TextOptions, text_options
+from corate.cli.logs import LOG
+from corate.cli.text_options import TextOptions, n_columns, text_options
 from corate.errors import ConstraintError, InputError
 from corate.text.format_registry import FORMAT_CLASSES
 
@@ -83,7 +84,11 @@ def tag(
     labeller = Labeller(crf, writer, reader.source, marginals, nbest, valid)
     encoder = codecs.getincrementalencoder(text.encoding)()
     started, n_tokens = time.perf_counter(), 0
+    doubt = text.label is None
     for batch in _batches(reader, 1 if flush else BATCH_TOKENS):
+        if doubt:
+            tell_of_old_labels(crf, batch, reader.source)
+            doubt = not any(map(len, batch))
         n_tokens += sum(map(len, batch))
         for labelled in labeller(batch):
             _write(labelled, encoder)
@@ -150,6 +155,21 @@ class Labeller:
                 yield (
                     text if self.writer.name == "jsonl" or text.endswith(("\n\n", "\n\r\n")) else text + "\n"
                 )
+
+
+def tell_of_old_labels(model: Any, sentences: Sequence[Sentence], source: str) -> None:
+    """A last column that the model looks at, and that has labels such as it gives: is it to be looked at?"""
+    found = next((sentence for sentence in sentences if len(sentence)), None)
+    width = len(found.columns) if found is not None else 0
+    if found is None or not 1 < width <= n_columns(model):
+        return
+    last = [cell for sentence in sentences if len(sentence) for cell in sentence.columns[-1]]
+    if 2 * sum(cell in {*model.classes_} for cell in last) > len(last):
+        LOG.warning(
+            "%s: column %d has labels that the model gives (%s), and is read as what it looks at: "
+            "--label %d if it is an old label",
+            *(source, width, last[0], width),
+        )
 
 
 def _batches(sentences: Iterable[Sentence], n_tokens: int) -> Iterator[list[Sentence]]:

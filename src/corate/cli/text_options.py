@@ -27,6 +27,7 @@ class TextOptions(NamedTuple):
     format: str | None
     encoding: str
     label: str | None
+    plain: bool = True  # whether the text may have neither labels nor columns
 
     def on_tree(self) -> TextOptions:
         """With the heads of CoNLL-U, for models on trees; the label is DEPREL if none is named."""
@@ -34,14 +35,23 @@ class TextOptions(NamedTuple):
         return self._replace(label=label if label.endswith("+head") else f"{label}+head")
 
     def for_model(self, model: Any) -> TextOptions:
-        """As the model needs it; a file of columns may have the heads as its last one."""
+        """As the model needs it: plain text has no columns; a file of columns may have heads as its last."""
+        if n_columns(model) > 1:
+            self = self._replace(plain=False)
         wants_heads = hasattr(model, "n_columns_") and self.format in (None, "conllu")
         return self.on_tree() if wants_heads and not (self.label or "").lstrip("-").isdecimal() else self
 
     def read(self, file: str, labelled: bool = True) -> Reader:
         from corate.text.formats import read
 
-        return read(file, self.format, label=self.label, labelled=labelled, encoding=self.encoding)
+        return read(
+            file,
+            self.format,
+            label=self.label,
+            labelled=labelled,
+            encoding=self.encoding,
+            plain=self.plain,
+        )
 
     def chunks(self, files: Sequence[str], progress: Callable[[int], Any] | None = None) -> Iterator[Corpus]:
         """Labelled sentences of some files."""
@@ -55,6 +65,11 @@ class TextOptions(NamedTuple):
         return read_corpus(file, self.format, label=self.label, encoding=self.encoding)
 
 
+def n_columns(model: Any) -> int:
+    """How many columns a model of words looks at."""
+    return max((atom.n_columns for context in model._contexts for atom in context.atoms), default=1)
+
+
 def text_options(label_help: str = LABEL) -> Callable[[Command], Command]:
     """--format, --encoding and --label, as the parameter `text`; every command that reads text has them."""
     options = (
@@ -62,7 +77,7 @@ def text_options(label_help: str = LABEL) -> Callable[[Command], Command]:
             "--format",
             "format_",
             type=click.Choice([*FORMAT_CLASSES]),
-            help="Format of the text; by default found from its name and first lines.",
+            help="Format of the text; by default found from its first lines and its name.",
         ),
         click.option(
             "--encoding", default="utf-8", show_default=True, metavar="NAME", help="Encoding of the text."

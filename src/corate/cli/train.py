@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from corate.cli.common import check_target, console, megabytes, plural, quiet_option, threads_option
+from corate.cli.logs import LOG, is_verbose
 from corate.cli.text_options import TextOptions, text_options
 from corate.cli.train_options import FITTED, kind_option, make, model_options
 from corate.errors import ConvergenceWarning
@@ -70,7 +71,7 @@ def train(
     held_out = options["held_out"]
     held = {"held_out": text.corpus(held_out)} if held_out else {}
     started = time.perf_counter()
-    show = sys.stderr.isatty() and not quiet
+    show = sys.stderr.isatty() and not quiet and not is_verbose()
     with _progress(files, show) as (advance, fitted, stepped), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", ConvergenceWarning)
         fitting = {"progress": stepped if kind in FITTED else fitted} if kind in WITH_PROGRESS else {}
@@ -78,8 +79,10 @@ def train(
     model.save(model_path, force)
     for warning in warned:
         click.echo(f"corate: {warning.message}", err=True)
+    said = _summary(model, model_path, time.perf_counter() - started)
     if show:
-        _summarise(model, model_path, time.perf_counter() - started)
+        console(stderr=True).print(said)
+    LOG.info(said)
 
 
 @contextmanager
@@ -91,6 +94,8 @@ def _progress(
         yield None, None, None
         return
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from corate.models.loglinear.optimise import step_line
 
     sizes = [Path(f).stat().st_size if Path(f).is_file() else None for f in files]
     total = None if None in sizes else sum(size or 0 for size in sizes)
@@ -104,24 +109,20 @@ def _progress(
 
         def stepped(entry: dict[str, Any]) -> None:
             bar.columns = (TextColumn("{task.description}"),)
-            factor = f"{entry['factor']} factor, " if "factor" in entry else ""
-            numbers = f"objective {entry['objective']:,.3f}, gradient {entry['gradient_norm']:.3g}"
-            text = f"{factor}iteration {entry['iteration']}: {numbers}, {entry['seconds']:.1f} s"
-            bar.update(task, description=text)
+            bar.update(task, description=step_line(entry))
 
         yield lambda n_bytes: bar.advance(task, n_bytes), fitted, stepped
 
 
-def _summarise(model: Any, path: str, seconds: float) -> None:
+def _summary(model: Any, path: str, seconds: float) -> str:
     if not hasattr(model, "counts_"):
-        console(stderr=True).print(
+        return (
             f"{path}  {plural(len(model.weights_), 'feature')}, {plural(len(model.classes_), 'label')}, "
             f"{plural(len(model.training_log_) - 1, 'iteration')}, objective {model.objective_:,.3f}, "
             f"{seconds:.2f} s, {megabytes(path)}"
         )
-        return
     counts = model.counts_
-    console(stderr=True).print(
+    return (
         f"{path}  {plural(counts.n_sentences, 'sentence')}, {plural(counts.n_tokens, 'token')}, "
         f"{plural(len(counts.labels), 'label')}, {seconds:.2f} s "
         f"({counts.n_tokens / seconds:,.0f} tokens/s), {megabytes(path)}"

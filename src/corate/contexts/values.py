@@ -68,9 +68,7 @@ def seen_columns(corpus: Corpus, contexts: Sequence[Context]) -> list[Column]:
     found = {name: column_of(corpus, Atom("word", 0, name)) for name in sorted(names)}
     missing = next((name for name, column in found.items() if column is None), None)
     if missing is not None:
-        raise InputError(
-            f"the model looks at {missing}, and the sentences have no such column: give them all"
-        )
+        raise missing_column(Atom("word", 0, missing), corpus)
     return [column for column in found.values() if column is not None]
 
 
@@ -249,14 +247,22 @@ class Tokens:
 def _needed_column(corpus: Corpus, atom: Atom) -> Column:
     column = column_of(corpus, atom)
     if column is None:
-        raise InputError(f"the corpus has no {atom.at(0)}: it has {_describe_columns(corpus)}")
+        raise missing_column(atom, corpus)
     return column
 
 
-def _describe_columns(corpus: Corpus) -> str:
+def missing_column(atom: Atom, corpus: Corpus) -> InputError:
+    """What is said where a context looks at what tokens do not have, in training and in use."""
+    looked, has = Atom("word", 0, atom.column), "words alone"
     if corpus.keys:
-        return f"the features {', '.join(map(repr, corpus.keys[:8]))}{', …' if len(corpus.keys) > 8 else ''}"
-    return "one column" if len(corpus.columns) == 1 else f"{len(corpus.columns)} columns"
+        has = f"the features {', '.join(map(repr, corpus.keys[:8]))}{', …' if len(corpus.keys) > 8 else ''}"
+    elif len(corpus.columns) > 1:
+        has = f"{len(corpus.columns)} columns"
+    what = "features" if looked.key is not None else "columns"
+    return InputError(
+        f"the model looks at {looked}, and the tokens have {has}: give tokens with all {what}, or train a "
+        f"model without {looked}" + (" (such as --words-only)" if what == "columns" else "")
+    )
 
 
 def _change(vocabulary: Vocabulary, unlisted: Collection[str], outside: bool) -> Ids:

@@ -16,11 +16,11 @@ import numpy as np
 
 from corate._native import kernels
 from corate.arrays import Ids, Int, pack, starts_of_runs
-from corate.contexts.values import OUTSIDE, Encoder, column_of
+from corate.contexts.template import Atom
+from corate.contexts.values import OUTSIDE, Encoder, column_of, missing_column
 from corate.counts.counts import Counts
 from corate.counts.names import LABEL, fields, table_of, vocabulary_of
 from corate.counts.table import Table
-from corate.errors import InputError
 from corate.rates.groups import Group, Groups
 from corate.text.corpus import Corpus
 
@@ -45,12 +45,7 @@ class TokenIds:
         columns = {atom.column: column_of(corpus, atom) for atom in group.views}
         missing = next((column for column, found in columns.items() if found is None), None)
         if missing is not None and not missing.startswith('"') and corpus.n_tokens:
-            n = len(corpus.columns)
-            given = "words alone" if n == 1 else f"{n} columns"
-            raise InputError(
-                f"the model looks at {missing}, and the tokens have {given}: give them all columns, "
-                "or train a model of words alone (--words-only)"
-            )
+            raise missing_column(Atom("word", 0, missing), corpus)
         place = {name: k for k, name in enumerate(columns)}
         nothing = np.zeros(corpus.n_tokens, np.int32)
         codes = [nothing if found is None else found.codes for found in columns.values()]

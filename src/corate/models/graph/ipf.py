@@ -8,6 +8,7 @@ of rows in which all columns are independent, added to those counted: margins st
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Mapping
 
@@ -28,6 +29,7 @@ from corate.models.graph.conditionals import (
 from corate.models.graph.junction import Junction
 from corate.models.graph.plan import Clique, Plan
 
+LOG = logging.getLogger("corate")
 SWEEPS = 300
 TOLERANCE = 1e-11
 TINY = 1e-100  # a margin that is as good as none
@@ -46,7 +48,7 @@ def fitted(counts: Counts, plan: Plan, alpha: float) -> dict[str, Conditional]:
         for name, parents in plan.parents.items()
     }
     far = np.inf
-    for _ in range(SWEEPS):
+    for sweep in range(1, SWEEPS + 1):
         far = 0.0
         for clique, target in targets.items():
             home = homes[clique]
@@ -57,6 +59,7 @@ def fitted(counts: Counts, plan: Plan, alpha: float) -> dict[str, Conditional]:
             ratio = np.divide(target, found, out=np.zeros_like(target), where=found > TINY)
             made = factors[home] * _spread(ratio, clique, axes)
             factors[home] = made / made.max() if made.max() > 0 else made
+        LOG.info("sweep %d of at most %d: %.3g away from the counted tables", sweep, SWEEPS, far)
         if far < TOLERANCE:
             break
     else:

@@ -18,8 +18,7 @@ import numpy.typing as npt
 
 from corate.arrays import Ids, Int, offsets_of, places_among
 from corate.contexts.template import Atom, Context
-from corate.contexts.values import OUTSIDE, SILENT, Encoder, Vocabulary, column_of
-from corate.errors import InputError
+from corate.contexts.values import OUTSIDE, SILENT, Encoder, Vocabulary, column_of, missing_column
 from corate.text.corpus import Corpus
 
 
@@ -128,10 +127,7 @@ def _atoms(corpus: Corpus, contexts: Sequence[Context]) -> list[Atom]:
     atoms = [atom for context in contexts for atom in context.atoms]
     missing = next((atom for atom in sorted(atoms, key=str) if column_of(corpus, atom) is None), None)
     if missing is not None:
-        has = f"the features {', '.join(map(repr, corpus.keys[:8]))}" if corpus.keys else "no such column"
-        raise InputError(
-            f"the context {missing.at(0)} is not in the data, which has {has}: give tokens that have it"
-        )
+        raise missing_column(missing, corpus)
     return atoms
 
 

@@ -6,6 +6,7 @@ hundred-thousandth gained over the last ten steps.
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 import warnings
@@ -23,6 +24,7 @@ PERIOD, TOLERANCE = 10, 1e-5  # less than this part gained over so many steps en
 SMALL_GRADIENT = 1e-5  # its norm over that of the weights (1 at least) at an optimum; less if asked for less
 NEARLY_FLAT = 1e-3  # the same ratio, where the search cannot get further
 
+LOG = logging.getLogger("corate")
 Report = Callable[[dict[str, Any]], object]  # told of every step
 
 
@@ -49,6 +51,7 @@ class Search:
         self.log.append(entry)
         if value <= self.objective:
             self.best, self.objective = weights.copy(), value
+        LOG.info(step_line(entry))
         if self.report is not None:
             self.report(entry)
         least = SMALL_GRADIENT * min(1.0, self.tolerance / TOLERANCE)
@@ -58,6 +61,15 @@ class Search:
             return False
         before = self.log[-1 - PERIOD]["objective"]
         return bool(before - value < self.tolerance * max(abs(value), np.finfo(float).tiny))
+
+
+def step_line(entry: dict[str, Any]) -> str:
+    """A step in words, as logs and progress have it; whatever else is known of it stands before the time."""
+    known = {"iteration", "objective", "gradient_norm", "seconds", "factor"}
+    more = [f"{name.replace('_', ' ')} {value:.6g}" for name, value in entry.items() if name not in known]
+    factor = f"{entry['factor']} factor, " if "factor" in entry else ""
+    numbers = f"objective {entry['objective']:,.4f}, gradient norm {entry['gradient_norm']:.4g}"
+    return f"{factor}iteration {entry['iteration']}: {', '.join([numbers, *more])}, {entry['seconds']:.1f} s"
 
 
 def minimise(objective: Objective, start: Float, search: Search, what: str) -> Float:
@@ -81,6 +93,7 @@ def minimise(objective: Objective, start: Float, search: Search, what: str) -> F
 
 def follow(run: Callable[[], bool], search: Search, start: Float, what: str) -> Float:
     """Run a search to its end, to Ctrl-C or to its limit, and say which of them it was."""
+    LOG.info("%s: %s weights to fit", what, f"{len(start):,}")
     try:
         converged = run()
     except KeyboardInterrupt:

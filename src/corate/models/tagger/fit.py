@@ -13,6 +13,7 @@ can be left out where the fixed weights are good and there is much to fit on.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -30,6 +31,9 @@ from corate.models.tagger.settings import SETTINGS, Settings
 from corate.models.tagger.weights import SINGLES, Weights, all_common, some_common
 from corate.rates.rates import Rates
 from corate.text.corpus import UNLABELLED, Corpus
+
+LOG = logging.getLogger("corate")
+STEP = "step %d of at most %d: objective %.6f, gradient norm %.4g"  # a token's, of those that were held out
 
 Progress = Callable[[float], object]  # told which part of the work is done
 
@@ -159,12 +163,26 @@ def _maximise(
     middle = drawn_to.vector()
     penalty = penalties(drawn_to, settings) * stronger
 
-    def objective(vector: Float) -> tuple[float, Float]:
-        value, gradient = mean_loss(parts, start.like(vector), n_threads)
-        away = vector - middle
-        return value + float((penalty * away**2).sum()), gradient + 2 * penalty * away
+    value, slope, steps = inf, middle, count(1)
 
-    steps = count(1)
+    def objective(vector: Float) -> tuple[float, Float]:
+        nonlocal value, slope
+        loss, gradient = mean_loss(parts, start.like(vector), n_threads)
+        away = vector - middle
+        first = value == inf
+        value, slope = loss + float((penalty * away**2).sum()), gradient + 2 * penalty * away
+        if first:
+            LOG.info(STEP, 0, settings.steps, value, float(np.linalg.norm(slope)))
+        return value, slope
+
+    def stepped(vector: Float) -> None:
+        step = next(steps)
+        LOG.info(STEP, step, settings.steps, value, float(np.linalg.norm(slope)))
+        if progress is not None:
+            progress(step / settings.steps)
+
+    n_tokens = sum(part.n_tokens for part in parts)
+    LOG.info("weights of the Tagger: %d numbers, fitted on %s tokens", len(middle), f"{n_tokens:,}")
     best = minimize(
         objective,
         start.vector(),
@@ -172,7 +190,7 @@ def _maximise(
         method="L-BFGS-B",
         bounds=start.bounds(),
         options={"maxiter": settings.steps},
-        callback=None if progress is None else lambda _: progress(next(steps) / settings.steps),
+        callback=stepped,
     )
     return start.like(rounded(np.asarray(best.x)))
 

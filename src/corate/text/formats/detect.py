@@ -1,7 +1,9 @@
-"""Which format a file is in: by its name if that says so, else by its first lines.
+"""Which format a file is in: what its first lines cannot be mistaken for, else what its name says, else what
+they look like.
 
-By name (`.gz` is cut off, upper and lower case are the same): `.conll .iob .bio .tsv .crf` are conll,
-`.conllu` conllu, `.jsonl .ndjson` jsonl, and `.txt` is text where no labels are wanted. By content, the first
+What cannot be mistaken: a line that is a JSON object; rows of 10 tab-separated fields that begin with an ID
+(CoNLL-U), unless the label is a column's number. By name (`.gz` is cut off, upper and lower case are the
+same): `.conll .iob .bio .tsv .crf` are conll, `.conllu` conllu, `.jsonl .ndjson` jsonl. Otherwise the first
 rule that fits, on the lines that are neither blank nor comments nor -DOCSTART-:
 
     jsonl     the first line starts with `{`, and it is not the token `{` of a row (`{<TAB>PUNCT`, `{/(`)
@@ -10,9 +12,11 @@ rule that fits, on the lines that are neither blank nor comments nor -DOCSTART-:
     conll     labelled:    there are tabs, or blank lines between rows, or all rows have as many cells
               unlabelled:  all rows have as many tabs, at least one; or there are blank lines after rows that
                            stand together, and all rows have as many cells (one word a line, too)
-    text      unlabelled and nothing else
+    text      unlabelled and nothing else; never where a label is named or columns are needed
 
-A pipe that delivers line by line is judged by the first line alone; name the format where that is too little.
+So `.txt` says little: CoNLL-2000's own files are called so. Where another reading is as good, the answer says
+so (`Detected.doubt`). A pipe that delivers line by line is judged by the first line alone; name the format
+where that is too little.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ import re
 from dataclasses import dataclass
 from itertools import dropwhile, groupby
 from pathlib import Path
+from typing import NamedTuple
 
 from corate.errors import InputError
 from corate.text.formats.base import is_blank, split_blanks
@@ -30,8 +35,10 @@ from corate.text.formats.conllu import N_FIELDS
 from corate.text.formats.lines import source_name
 
 N_LINES = 200  # that are looked at, from the first row on
+FEW_ROWS = 8  # that may have as many words by accident
 JSON_START = re.compile(r'\{([^ \t/]|\s*"|\s*$)|\[\s*\{')
 CONLLU_ID = re.compile(r"[0-9]+([-.][0-9]+)?\t")
+WHOLE_OBJECT = re.compile(r'\{\s*".*\}\s*', re.DOTALL)
 TAGGED = re.compile(r".+/.+", re.DOTALL)
 
 
@@ -54,28 +61,67 @@ class _Head:
         return len({len(cells) for cells in self.cells}) == 1
 
 
+class Detected(NamedTuple):
+    """The name of a format, and what to tell the user where it is not certain."""
+
+    name: str
+    doubt: str | None = None
+
+
 def detect(path: str | Path, head: str, labelled: bool = True) -> str:
     """Name of the format of a file whose first lines are `head`, by the rules above."""
-    return _by_name(str(path), labelled) or _by_content(_head(head), labelled, source_name(path))
+    return identify(path, head, labelled).name
 
 
-def _by_name(path: str, labelled: bool) -> str | None:
+def identify(
+    path: str | Path, text: str, labelled: bool = True, label: str | None = None, plain: bool = True
+) -> Detected:
+    """As `detect`, with doubts. `label`: where the label is said to be; `plain`: whether it may be plain
+    text, which has neither labels nor columns."""
+    named, head = _by_name(str(path)), _head(text)
+    plain = plain and not labelled and label is None
+    if named == "text" and not (plain and not head.rows):
+        named = None
+    if not head.rows:
+        return Detected(named or ("text" if plain else "conll"))
+    clear = _unmistakable(head, label)
+    if clear is not None and named not in (None, clear):
+        return Detected(clear, f"read as {clear}, although its name says {named}: --format {named} if it is")
+    if clear is not None or named is not None:
+        return Detected(clear or named or "")
+    for name, fits in RULES.items():
+        if fits(head, labelled) and not (label is not None and name == "wordtag"):
+            return Detected(name, _doubt(name, head) if plain else None)
+    if labelled:
+        told = "format not recognised: give it with --format (conll, conllu, wordtag or jsonl)"
+        raise InputError(told, source_name(path))
+    return Detected("text", _doubt("text", head)) if plain else Detected("conll")
+
+
+def _by_name(path: str) -> str | None:
     path = path.lower().removesuffix(".gz")
-    for name, format_ in FORMATS.items():
-        if path.endswith(format_.extensions):
-            return None if name == "text" and labelled else name
+    return next((name for name, each in FORMATS.items() if path.endswith(each.extensions)), None)
+
+
+def _unmistakable(head: _Head, label: str | None) -> str | None:
+    if WHOLE_OBJECT.fullmatch(head.rows[0]):
+        return "jsonl"
+    numbered = label is not None and label.lstrip("-").isdecimal()
+    if not numbered and all(CONLLU_ID.match(row) and row.count("\t") == N_FIELDS - 1 for row in head.rows):
+        return "conllu"
     return None
 
 
-def _by_content(head: _Head, labelled: bool, source: str) -> str:
-    if not head.rows:
-        return "conll" if labelled else "text"
-    for name, fits in RULES.items():
-        if fits(head, labelled):
-            return name
-    if not labelled:
-        return "text"
-    raise InputError("format not recognised: give it with --format (conll, conllu, wordtag or jsonl)", source)
+def _doubt(name: str, head: _Head) -> str | None:
+    """What is said where the same lines might be columns as well as plain text."""
+    n_rows, n_cells = len(head.rows), len(head.cells[0])
+    if name == "conll" and "\t" not in head.rows[0] and n_rows < FEW_ROWS:
+        return "read as columns, a token a row: --format text if each line is a sentence"
+    if name == "text" and n_rows >= 3 and n_cells > 1 and head.is_even():
+        return (
+            f"read as plain text, though every line has {n_cells} words: --format conll if these are columns"
+        )
+    return None
 
 
 def _head(text: str) -> _Head:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -12,8 +13,10 @@ from corate.text.corpus import Corpus
 from corate.text.formats.base import Format, Sentence, is_blank
 from corate.text.formats.by_name import open_format
 from corate.text.formats.conll import IS_DOCSTART
-from corate.text.formats.detect import detect
+from corate.text.formats.detect import identify
 from corate.text.formats.lines import Progress, open_blocks, source_name
+
+LOG = logging.getLogger("corate")
 
 Part = TypeVar("Part", Sentence, Sentence | Corpus)
 
@@ -83,8 +86,10 @@ def read(
     labelled: bool = True,
     encoding: str = "utf-8",
     progress: Progress | None = None,
+    plain: bool = True,
 ) -> Reader:
-    """Sentences of a file (`-` is standard input) in the named format, or in the one that `detect` finds.
+    """Sentences of a file (`-` is standard input) in the named format, or in the one that `detect` finds; not
+    in plain text where that makes no sense. Doubts about the format are logged.
 
     Everything wrong with the input raises `InputError`. A labelled file without any token is wrong, too.
     """
@@ -93,7 +98,9 @@ def read(
     if named is not None:
         return Reader(named, blocks, source_name(path))
     head = _head(_Gauge(source_name(path)).watch(blocks))
-    name = detect(path, "".join([line + "\n" for line in head]), labelled)
+    name, doubt = identify(path, "".join([line + "\n" for line in head]), labelled, label, plain)
+    if doubt is not None:
+        LOG.warning("%s: %s", source_name(path), doubt)
     detected = open_format(name, label, labelled=labelled)
     return Reader(detected, chain([head], blocks), source_name(path))
 
