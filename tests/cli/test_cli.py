@@ -71,7 +71,7 @@ def test_inspect_and_explain_every_model(cli: Cli, tmp_path: Path, kind: str) ->
 def test_options_of_other_models_are_refused(cli: Cli, tmp_path: Path) -> None:
     train, model = two_columns(tmp_path / "train.conll"), tmp_path / "pos.model"
     for kind, option, message in (
-        ("crf", ("--pair", "word"), "--pair is for --model ep1, ep2 and ecrn, not for crf"),
+        ("crf", ("--pair", "word"), "--pair is for --model ep1, ep2, ecrn and separate, not for crf"),
         ("tagger", ("--c2", "0"), "--c2 is for --model ep2, crf, maxent, memm, piecewise and separate"),
         ("memm", ("--algorithm", "iis-s"), "--algorithm is for --model crf, not for memm"),
         ("crf", ("--shared",), "--shared is for --model memm, not for crf"),

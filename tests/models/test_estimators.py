@@ -44,6 +44,7 @@ ESTIMATORS = [
     MEMM("shared"),
     PiecewiseCRF(),
     SeparateCRF(),
+    SeparateCRF("word", tolerance=1e-2),
 ]
 
 

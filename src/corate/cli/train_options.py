@@ -70,7 +70,7 @@ OPTIONS = (
     ),
     ModelOption(
         "--pair",
-        EMPIRICAL,
+        (*EMPIRICAL, "separate"),
         {
             "type": click.Choice(["label", "word"]),
             "help": "{models}: pair factors by labels alone (the default), or by words too where seen "
