@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from corate.arrays import pack, unpack
 from corate.counts.counts import Counts
+from corate.counts.engines.base import Task
 from corate.counts.engines.memory import count_chunks
 from corate.counts.events import count
 from corate.counts.names import LABEL_PAIR, WORD_LABEL, WORD_PAIR
@@ -55,7 +56,7 @@ def test_counts_are_a_group(a: Labelled, b: Labelled) -> None:
 @given(st.lists(sentences, max_size=9))
 def test_chunks_equal_the_whole(chunks: list[Labelled]) -> None:
     whole = count(corpus([s for chunk in chunks for s in chunk]), TABLES)
-    assert count_chunks(map(corpus, chunks), TABLES).counts == whole
+    assert count_chunks(map(corpus, chunks), Task(TABLES)).counts == whole
 
 
 def test_what_was_never_counted_cannot_be_subtracted() -> None:

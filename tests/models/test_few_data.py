@@ -21,7 +21,8 @@ TEST, GOLD = corate.load_sample("test", "entity")
 
 
 def names_of(tokens: list[list[dict[str, str]]], labels: list[list[str]]) -> list[str]:
-    return [str(context) for context in feature_contexts(as_corpus(tokens, labels, "refuse"))]
+    corpus = as_corpus(tokens, labels, "refuse")
+    return [str(context) for context in feature_contexts(corpus, corpus.keys)]
 
 
 def exclusive_or(n: int) -> tuple[list[list[dict[str, str]]], list[list[str]]]:

@@ -10,6 +10,7 @@ word-1.word.y.y     (word, next word, label, label)     #(x, x′, y, y′)
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 from corate.contexts.quotes import split_outside_quotes
@@ -40,6 +41,11 @@ def vocabulary_of(field: str) -> str:
 def atoms_of(name: str) -> tuple[Atom, ...]:
     """The fields of a table that are no labels."""
     return tuple(Atom.parse(field) for field in fields(name) if field not in LABELS)
+
+
+def keys_of_tables(names: Iterable[str]) -> list[str]:
+    """The keys of features that tables look at, sorted."""
+    return sorted({atom.key for name in names for atom in atoms_of(name) if atom.key})
 
 
 def n_labels_of(name: str) -> int:

@@ -73,7 +73,7 @@ def _without_parts(model: CountedModel, corpus: Corpus, n: int) -> Iterator[tupl
         part = np.zeros(corpus.n_sentences, bool)
         part[order[k::n]] = True
         rest = copy(model)
-        taken = model._engine([corpus.take(part)], tuple(model.counts_.tables)).counts
+        taken = model._count([corpus.take(part)], tuple(model.counts_.tables)).counts
         rest._replace_counts(model.counts_ - taken)
         if rest.counts_.n_tokens:
             yield part, rest

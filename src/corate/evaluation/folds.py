@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from corate.counts.counts import Counts
+from corate.counts.engines.memory import whole
 from corate.counts.events import Events
 from corate.counts.ledger import NO_DIGESTS
 from corate.errors import InputError
@@ -51,7 +52,7 @@ def label_folds(
             raise InputError(f"fold {k} has all the labels there are: nothing is left to learn from")
         params: dict[str, Any] = {**model.get_params(), "ledger": False}
         rest = type(model)(**params)
-        contexts = rest._settle(others)
+        contexts = rest._settle(whole(others))
         names = rest._tables_with(contexts)
         seen = corpus
         if corpus.keys:  # those that the contexts look at, there or not
@@ -61,7 +62,7 @@ def label_folds(
         if names == shared.names:
             counts = shared.without(first, last)
         else:  # the data chose other contexts
-            counts = rest._engine([others], names).counts
+            counts = rest._count([others], names).counts
         check_counts(counts)
         rest._become(others, contexts, counts)
         rest._start_ledger(NO_DIGESTS)

@@ -10,7 +10,7 @@ weights of EP2. Numbers that were learned besides (the Tagger's weights, a chose
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
@@ -21,7 +21,7 @@ from corate.arrays import MOST_LABELS
 from corate.contexts.template import Context
 from corate.contexts.values import seen_columns
 from corate.counts.counts import Counts, add_up
-from corate.counts.engines.base import Counted, Engine
+from corate.counts.engines.base import Counted, HeadsOf, Source, Task
 from corate.counts.engines.memory import count_chunks
 from corate.counts.invariants import check
 from corate.counts.ledger import NO_DIGESTS, Digests, Ledger, digests_of
@@ -30,7 +30,7 @@ from corate.errors import InputError
 from corate.models.base import Estimator, Model, check_names
 from corate.storage.modelfile import Array, Contents
 from corate.text.corpus import ABSENT, Corpus
-from corate.text.tokens import as_corpus
+from corate.text.passages import Passages
 
 MOST_COUNTED = 2**32 - 1  # what the kernels can hold of one event
 HINTS = {  # what to do about a parameter that differs
@@ -48,6 +48,7 @@ class WordEntry(NamedTuple):
 
 
 Self = TypeVar("Self", bound="Countable")
+Own = TypeVar("Own", bound="CountedModel")
 Learned = dict[str, Any]
 Arrays = dict[str, Array]
 
@@ -62,7 +63,7 @@ class Countable(Model):
     _contexts: list[Context]  # what the trained model looks at
     _thing = "sentence"  # what is counted
     _on_trees = False  # whether labels hang on trees
-    _engine: Engine = staticmethod(count_chunks)  # who counts
+    _heads_of: HeadsOf | None = None  # parents of tokens, where labels hang on trees
 
     # What a model says of itself ---------------------------------------------------------------------
 
@@ -108,7 +109,7 @@ class Countable(Model):
         if not self._is_fitted():
             return self.fit(X, y)
         noted = None if self.ledger_ is None else self._contexts
-        added, digests = self._engine([self._labelled_sentences(X, y)], tuple(self.counts_.tables), noted)
+        added, digests = self._count([self._labelled_sentences(X, y)], tuple(self.counts_.tables), noted)
         counts = self.counts_ + added
         self._check_counts(counts)
         ledger = None if self.ledger_ is None else self.ledger_ + Ledger.of(digests)
@@ -139,7 +140,7 @@ class Countable(Model):
                 corpus, digests = corpus.take(counted), digests[known]
                 if not known.any():
                     return self
-        taken = self._engine([corpus], tuple(self.counts_.tables)).counts
+        taken = self._count([corpus], tuple(self.counts_.tables)).counts
         counts = self.counts_ - taken
         if not counts.n_tokens:
             raise InputError("nothing would be left of the model: remove its file instead")
@@ -149,6 +150,12 @@ class Countable(Model):
         self._replace_counts(counts, taken, -1)
         self.ledger_ = ledger
         return self
+
+    def _count(
+        self, chunks: Iterable[Corpus], tables: Sequence[str], noted: Sequence[Context] | None = None
+    ) -> Counted:
+        """Count in memory; `noted`: see `Task`."""
+        return count_chunks(chunks, Task(tables, noted, self._heads_of))
 
     def _check_counts(self, counts: Counts) -> None:
         """Refuse counts that the model could not work with."""
@@ -192,15 +199,21 @@ class Countable(Model):
         What was seen once may give training text away. The model can then learn, but no longer forget.
         """
         self._check_fitted()
+        self._check_below(below)
+        counts = self.counts_.at_least(int(below))
+        _check_left_after(below, counts)
+        self._replace_counts(counts)
+        self._set_pruned(int(below))
+        return self
+
+    def _check_below(self, below: Any) -> None:
+        """Refuse to drop what was counted less than so many times."""
         if not isinstance(below, (int, np.integer)) or below < 2:
             raise InputError(f"below={below!r}: give a whole number from 2")
-        counts = self.counts_.at_least(int(below))
-        if not counts.n_tokens:
-            raise InputError(f"below={below!r}: nothing would be left of the model, give a smaller number")
+
+    def _set_pruned(self, below: int) -> None:
         self.ledger_, self._fitted_params = None, {**self._fitted_params, "ledger": False}
-        self.pruned_ = max(self.pruned_, int(below))
-        self._replace_counts(counts)
-        return self
+        self.pruned_ = max(self.pruned_, below)
 
     @abstractmethod
     def _labelled_sentences(self, X: Any, y: Any) -> Corpus:
@@ -276,18 +289,45 @@ class CountedModel(Countable, Estimator):
     def word_entries(self, word: str) -> list[WordEntry]:
         """What the model knows of a word by itself, most probable label first."""
 
-    def _settle(self, corpus: Corpus) -> tuple[Context, ...]:
+    def _train(self: Own, source: Source, min_count: int | None = None, **learning: Any) -> Own:
+        """Become the model of these sentences, whoever counts them; `min_count` as `prune` has it, which for
+        weights that need all counts comes afterwards."""
+        if min_count is not None:
+            self._check_below(min_count)
+        settled, looks_back = self._settle(source), self._looks_back(learning)
+        cut = 0 if looks_back or min_count is None else int(min_count)
+        noted = settled if self.ledger and min_count is None else None
+        task = Task(self._tables_with(settled), noted, self._heads_of, cut)
+        counts, digests = source.count(task, keep=looks_back)
+        if cut:
+            _check_left_after(cut, counts)
+        if not counts.n_tokens:
+            raise InputError("no labelled token to learn from")
+        check_counts(counts)
+        self._become(source.text() if looks_back else None, settled, counts, **learning)
+        self._start_ledger(digests)
+        if cut:
+            self._set_pruned(cut)
+        elif min_count is not None:
+            self.prune(min_count)
+        return self
+
+    def _settle(self, source: Source) -> tuple[Context, ...]:
         """Contexts that a training on these sentences is to look at, where it settles them itself."""
         return ()
+
+    def _looks_back(self, learning: Mapping[str, Any]) -> bool:
+        """Whether training looks at sentences again when they have been counted."""
+        return False
 
     def _tables_with(self, settled: tuple[Context, ...]) -> tuple[str, ...]:
         """Names of the tables to count in a training that has settled this."""
         return self._tables()
 
     @abstractmethod
-    def _become(self, corpus: Corpus, settled: tuple[Context, ...], counts: Counts) -> None:
+    def _become(self, text: Passages | None, settled: tuple[Context, ...], counts: Counts) -> None:
         """Become the model that `fit` makes of these sentences, whose counts are known: learn whatever is
-        learned besides."""
+        learned besides. The text is there if training looks back at it."""
 
     def about_weights(self) -> str | None:
         """What was decided about weights, in words; None where there are none."""
@@ -305,15 +345,6 @@ class CountedModel(Countable, Estimator):
         if not corpus.labelled().any():
             raise InputError("no sentence has a label: there is nothing to count")
         return corpus
-
-    def _count_words(self, chunks: Iterable[Corpus]) -> Counted:
-        """Count for a first training, if the model looks at words alone."""
-        noted = () if self.ledger else None
-        counted = self._engine(map(as_corpus, chunks), self._tables(), noted)
-        if not counted.counts.n_tokens:
-            raise InputError("no labelled token to learn from")
-        check_counts(counted.counts)
-        return counted
 
 
 def keys_of(contexts: Iterable[Context]) -> list[str]:
@@ -360,6 +391,11 @@ def check_counts(counts: Counts) -> None:
         )
     if any(int(table.n.max(initial=0)) > MOST_COUNTED for table in counts.tables.values()):
         raise InputError(f"an event was counted more than {MOST_COUNTED:,} times: more than a model can hold")
+
+
+def _check_left_after(below: int, counts: Counts) -> None:
+    if not counts.n_tokens:
+        raise InputError(f"below={below!r}: nothing would be left of the model, give a smaller number")
 
 
 def _check_left(counts: Counts, on_trees: bool) -> None:

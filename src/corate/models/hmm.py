@@ -23,6 +23,8 @@ from corate.arrays import Float, Int, check_room, offsets_of, ragged_arange
 from corate.contexts.template import Atom, Context, parse_all
 from corate.contexts.values import Encoder, words_alone
 from corate.counts.counts import Counts
+from corate.counts.engines.base import Engine
+from corate.counts.engines.memory import Chunks, whole
 from corate.counts.names import FIRST_LABEL, LABEL, LABEL_PAIR, LAST_LABEL, WORD_LABEL
 from corate.counts.table import Table
 from corate.errors import InputError
@@ -33,6 +35,7 @@ from corate.models.counted import Arrays, CountedModel, Learned, WordEntry
 from corate.models.explanation import Explanation, Reason, runner_up
 from corate.rates.empirical import LOG_ZERO, label_log_prob, label_log_rate
 from corate.text.corpus import Corpus
+from corate.text.passages import Passages
 from corate.text.tokens import as_corpus
 
 SMOOTHING = ("none", "lidstone", "witten-bell", "interpolation")
@@ -85,17 +88,17 @@ class HMM(CountedModel):
     def fit(self, X: Any, y: Any = None) -> HMM:
         """Count the events of labelled sentences."""
         self._check_params()
-        return self.fit_chunks([as_corpus(X, y)])
+        return self._train(whole(as_corpus(X, y)))
 
-    def fit_chunks(self, chunks: Iterable[Corpus]) -> HMM:
-        """Like `fit`, for sentences that arrive piece by piece and need not fit into memory together."""
+    def fit_chunks(
+        self, chunks: Iterable[Corpus], engine: Engine = Chunks, min_count: int | None = None
+    ) -> HMM:
+        """Like `fit`, for sentences that arrive piece by piece and need not fit into memory together; the
+        engine counts them."""
         self._check_params()
-        counts, digests = self._count_words(chunks)
-        self._set_learned(counts, {}, {})
-        self._start_ledger(digests)
-        return self
+        return self._train(engine(map(as_corpus, chunks)), min_count)
 
-    def _become(self, corpus: Corpus, settled: tuple[Context, ...], counts: Counts) -> None:
+    def _become(self, text: Passages | None, settled: tuple[Context, ...], counts: Counts) -> None:
         self._set_learned(counts, {}, {})
 
     def _tables(self) -> tuple[str, ...]:
@@ -203,6 +206,9 @@ class HMM(CountedModel):
 
     def prune(self, below: int = 2) -> HMM:
         """An HMM is not pruned: without its rare words a label may have none left to emit."""
+        return super().prune(below)
+
+    def _check_below(self, below: Any) -> None:
         raise InputError("an HMM cannot be pruned: its words are all it has")
 
     def _check_params(self) -> None:

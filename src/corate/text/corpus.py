@@ -187,6 +187,21 @@ class Corpus:
         bounds = self.offsets.tolist()
         return pairwise(bounds)
 
+    def sentences(self, first: int, last: int) -> Iterator[Corpus]:
+        """Sentences first … last − 1, in one piece: a corpus in memory is one of `Passages`."""
+        yield self if (first, last) == (0, self.n_sentences) else self.select(first, last)
+
+    def covering(self, begin: int, end: int) -> tuple[Corpus, int]:
+        """The sentences that have one of the tokens begin … end − 1, and the number of their first token."""
+        first = min(int(np.searchsorted(self.offsets, begin, "right")) - 1, self.n_sentences)
+        last = min(max(first, int(np.searchsorted(self.offsets, end))), self.n_sentences)
+        return self.select(first, last), int(self.offsets[first])
+
+    def n_values(self, key: str | None) -> int:
+        """How many values a feature has; None: how many labels there are."""
+        column = self.labels if key is None else self.columns[self.keys.index(key)]
+        return 0 if column is None else len(column.values)
+
     def select(self, first: int, last: int) -> Corpus:
         """Sentences first … last − 1, with the strings that occur in them."""
         a, b = int(self.offsets[first]), int(self.offsets[last])

@@ -13,8 +13,9 @@ ECRN is thus EP1 with a single, joint context, and the code knows only that one 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from corate.arrays import Float
 from corate.contexts.defaults import SPELLING
 from corate.contexts.template import Context, parse_all
 from corate.counts.counts import Counts
+from corate.counts.engines.base import Engine
+from corate.counts.engines.memory import Chunks, whole
 from corate.counts.names import LABEL_PAIR, WORD_LABEL, WORD_PAIR
 from corate.errors import InputError
 from corate.lattice import decode
@@ -34,6 +37,7 @@ from corate.models.empirical.explain import explain
 from corate.models.empirical.factors import EmpiricalFactors
 from corate.models.explanation import Explanation
 from corate.text.corpus import Corpus
+from corate.text.passages import Passages
 from corate.text.tokens import as_corpus
 
 # Where the exponent μ_oov is looked for when it is chosen on held-out data; 1 is the published formula.
@@ -107,58 +111,59 @@ class EmpiricalCRF(CountedModel):
         """
         self._check_params()
         corpus = as_corpus(X, y)
-        counts, digests = self._count_words([corpus])
         if isinstance(held_out, tuple):
             held_out = as_corpus(*held_out)
-        if held_out is None:
-            self._become(corpus, (), counts)
-        else:
-            self._learn(counts, held_out, counts)
-        self._start_ledger(digests)
-        return self
+        return self._train(whole(corpus), held_out=held_out)
 
-    def fit_chunks(self, chunks: Iterable[Corpus], held_out: Corpus | None = None) -> EmpiricalCRF:
-        """Like `fit`, for sentences that arrive piece by piece and need not fit into memory together."""
+    def fit_chunks(
+        self,
+        chunks: Iterable[Corpus],
+        held_out: Corpus | None = None,
+        engine: Engine = Chunks,
+        min_count: int | None = None,
+    ) -> EmpiricalCRF:
+        """Like `fit`, for sentences that arrive piece by piece and need not fit into memory together; the
+        engine counts them. `min_count`: events of contexts that are counted less often are dropped, see
+        `prune`."""
         self._check_params()
-        if self.mu_oov is None and held_out is None:
-            raise InputError("mu_oov is to be chosen on held-out data, but none was given")
-        counts, digests = self._count_words(chunks)
-        self._learn(counts, held_out, counts)
-        self._start_ledger(digests)
-        return self
+        return self._train(engine(map(as_corpus, chunks)), min_count, held_out=held_out)
+
+    def _looks_back(self, learning: Mapping[str, Any]) -> bool:
+        return self.mu_oov is None and learning.get("held_out") is None
 
     def _tables(self) -> tuple[str, ...]:
         return (WORD_LABEL, LABEL_PAIR) + ((WORD_PAIR,) if self.pair == "word" else ())
 
-    def _become(self, corpus: Corpus, settled: tuple[Context, ...], counts: Counts) -> None:
-        held_out, rest = None, counts
-        if self.mu_oov is None:
-            first = corpus.n_sentences - max(1, corpus.n_sentences // 10)
-            held_out = corpus.select(first, corpus.n_sentences)
-            rest = counts - self._engine([held_out], self._tables()).counts
-        self._learn(counts, held_out, rest)
-
-    def _learn(self, counts: Counts, held_out: Corpus | None, rest: Counts) -> None:
-        """`rest`: the counts without those of held-out sentences."""
+    def _become(
+        self,
+        text: Passages | None,
+        settled: tuple[Context, ...],
+        counts: Counts,
+        held_out: Corpus | None = None,
+    ) -> None:
         mu_oov = self.mu_oov
-        if mu_oov is None:
-            assert held_out is not None
-            mu_oov = self._choose_mu_oov(held_out, rest)
+        if mu_oov is None and held_out is not None:
+            mu_oov = self._choose_mu_oov([held_out], counts)
+        elif mu_oov is None:
+            assert text is not None
+            last = text.n_sentences - max(1, text.n_sentences // 10), text.n_sentences
+            rest = counts - self._count(text.sentences(*last), self._tables()).counts
+            mu_oov = self._choose_mu_oov(text.sentences(*last), rest)
         self._set_learned(counts, {"mu_oov": mu_oov})
         if self.unknown == "maxent":
             self.factors()  # whatever there is to say of the fit is said now
 
-    def _choose_mu_oov(self, held_out: Corpus, counts: Counts) -> float:
-        """The exponent that labels most held-out tokens right; of equals, the one nearest to 1."""
-        if held_out.labels is None:
-            raise InputError("the held-out sentences have no labels")
+    def _choose_mu_oov(self, held_out: Iterable[Corpus], counts: Counts) -> float:
+        """The exponent that labels most held-out tokens right, whose counts are left out; of equals, the one
+        nearest to 1."""
         if not counts.n_tokens:
             return 1.0
         trial = type(self)(**{**self.get_params(), "mu_oov": 1.0})
         trial._set_learned(counts, {"mu_oov": 1.0})
         right = dict.fromkeys(MU_GRID, 0)
-        for batch, lattice in trial._batches(held_out):
-            assert batch.labels is not None
+        for batch, lattice in chain.from_iterable(map(trial._batches, held_out)):
+            if batch.labels is None:
+                raise InputError("the held-out sentences have no labels")
             gold = batch.labels.encode(counts.labels)
             is_unknown = trial.factors().look_up(batch.words.values).known[batch.words.codes] < 0
             unknown = np.repeat(is_unknown, np.diff(lattice.positions))

@@ -84,7 +84,7 @@ class RateNetwork(Answers):
         corpus = rows.corpus(plan.columns)
         contexts = [Context.of_feature(name) for name in plan.columns]
         self._plan_to_count = plan
-        counted = self._engine(chunks_of(corpus), _tables_of(plan), contexts if self.ledger else None)
+        counted = self._count(chunks_of(corpus), _tables_of(plan), contexts if self.ledger else None)
         check_counts(counted.counts)
         plan.check_sizes(sizes_of(counted.counts, plan.columns), self.max_cells)
         self._set_model(counted.counts, plan, edges)

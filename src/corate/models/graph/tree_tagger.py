@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from corate.contexts.template import Context, parse_all
 from corate.counts.counts import Counts
-from corate.counts.engines.memory import count_chunks
+from corate.counts.engines.base import Source
 from corate.errors import InputError
 from corate.models.counted import Arrays, Learned, WordEntry
 from corate.models.graph.trees import tree_of, with_tree
@@ -49,7 +48,7 @@ class TreeTagger(Tagger):
 
     n_columns_: int  # of tokens, without heads
     _on_trees = True
-    _engine = staticmethod(partial(count_chunks, heads_of=tree_of))
+    _heads_of = staticmethod(tree_of)
 
     def _rates_of(self, counts: Counts, contexts: Sequence[Context]) -> Rates:
         return Rates(counts, contexts, SETTINGS.smoothing, tree_of)
@@ -68,7 +67,7 @@ class TreeTagger(Tagger):
         self.n_columns_ = len(corpus.columns) - 1
         return with_tree(corpus)
 
-    def _default_contexts(self, corpus: Corpus) -> list[Context]:
+    def _default_contexts(self, first: Corpus, source: Source) -> list[Context]:
         columns = (f"col{k}" for k in range(2, self.n_columns_ + 1))
         return parse_all(
             [*WORDS_ON_TREES, *(name.format(c=column) for column in columns for name in COLUMN_ON_TREES)]

@@ -22,6 +22,7 @@ from math import inf
 import numpy as np
 
 from corate.arrays import Float, Int, owners, rounded
+from corate.counts.names import keys_of_tables
 from corate.lattice import decode
 from corate.lattice.lattice import Lattice
 from corate.lattice.triple_blocks import edge_ends, triple_ends
@@ -31,6 +32,7 @@ from corate.models.tagger.settings import SETTINGS, Settings
 from corate.models.tagger.weights import SINGLES, Weights, all_common, some_common
 from corate.rates.rates import Rates
 from corate.text.corpus import UNLABELLED, Corpus
+from corate.text.passages import Passages, beginning_between
 
 LOG = logging.getLogger("corate")
 STEP = "step %d of at most %d: objective %.6f, gradient norm %.4g"  # a token's, of those that were held out
@@ -57,7 +59,7 @@ class HeldOut:
 
 
 def fit(
-    corpus: Corpus,
+    text: Passages,
     rates: Rates,
     n_threads: int = 1,
     progress: Progress | None = None,
@@ -65,14 +67,14 @@ def fit(
 ) -> Weights:
     """Weights for rates that know these sentences; the fixed ones where there is too little to hold out."""
     start = Weights.fixed(rates, settings)
-    if not can_fit(corpus.n_sentences, settings):
+    if not can_fit(text.n_sentences, settings):
         return start
     scouts = replace(settings, sample_tokens=settings.scout_tokens, fit_kind_margin=inf, fit_path_margin=inf)
-    few = corpus.n_tokens <= settings.scout_tokens
+    few = text.n_tokens <= settings.scout_tokens
     stages = [scouts] if few else [settings] if all_common(rates) else [scouts, settings]
     found = start
     for k, stage in enumerate(stages):
-        parts = held_out_parts(corpus, rates, found, n_threads, stage)
+        parts = held_out_parts(text, rates, found, n_threads, stage)
         then = _share_of(progress, k, len(stages))
         if parts:
             stronger = strength(rates, sum(part.n_tokens for part in parts), settings)
@@ -91,18 +93,17 @@ def _share_of(progress: Progress | None, stage: int, n_stages: int) -> Progress 
 
 
 def held_out_parts(
-    corpus: Corpus, rates: Rates, near: Weights, n_threads: int = 1, settings: Settings = SETTINGS
+    text: Passages, rates: Rates, near: Weights, n_threads: int = 1, settings: Settings = SETTINGS
 ) -> list[HeldOut]:
-    """Parts of the corpus, each seen by the counts of the rest, with the candidates that are near the best
+    """Parts of the text, each seen by the counts of the rest, with the candidates that are near the best
     ones under some weights."""
-    n_folds = settings.n_folds
+    n_folds, keys = settings.n_folds, keys_of_tables(rates.counts.tables)
     most = min(settings.sample_tokens // n_folds, settings.most_values // len(rates.contexts))
     parts = []
     for k in range(n_folds):
-        begin, end = (corpus.n_tokens * step // n_folds for step in (k, k + 1))
-        first, last = np.searchsorted(corpus.offsets, [begin, min(end, begin + most)]).tolist()
-        part = corpus.select(first, last)
-        sample = _labelled(part) if first < last else None
+        begin, end = (text.n_tokens * step // n_folds for step in (k, k + 1))
+        part = beginning_between(text, begin, min(end, begin + most)).with_keys(keys)
+        sample = _labelled(part) if part.n_sentences else None
         if sample is not None:
             others = rates.without(rates.count(part))
             parts.append(_held_out(sample, others, near, n_threads, settings))

@@ -28,14 +28,15 @@ from corate.contexts.template import MOST_ATOMS, Atom, Context, quote
 from corate.models.tagger.settings import SETTINGS, Settings
 from corate.rates.smoothed import Smoothing, smooth
 from corate.text.corpus import ABSENT, UNLABELLED, Corpus
+from corate.text.passages import Passages, tokens_between
 
 MOST_BITS = 48  # of a joint value's key: later vocabularies may grow
 
 
-def feature_contexts(corpus: Corpus, settings: Settings = SETTINGS) -> list[Context]:
+def feature_contexts(text: Passages, keys: Sequence[str], settings: Settings = SETTINGS) -> list[Context]:
     """Contexts for tokens that are given by features: each feature with its back-off, and the joint ones that
     earn their place."""
-    sample = _Sample.of(corpus, settings)
+    sample = _Sample.of(text, keys, settings)
     chains = _chains(sample, settings)
     pairs = _pairs(sample, chains, settings)
     chosen = [*chains.values(), *pairs, *_triples(sample, chains, pairs, settings)]
@@ -71,23 +72,23 @@ class _Sample:
     smoothing: Smoothing
 
     @classmethod
-    def of(cls, corpus: Corpus, settings: Settings) -> _Sample:
-        assert corpus.labels is not None
-        labels, n, folds = corpus.labels, corpus.n_tokens, settings.n_folds
+    def of(cls, text: Passages, keys: Sequence[str], settings: Settings) -> _Sample:
+        n, folds = text.n_tokens, settings.n_folds
         most = max(1, settings.joint_tokens // folds)
-        stretches = [
-            np.arange(n * k // folds, min(n * k // folds + most, n * (k + 1) // folds)) for k in range(folds)
-        ]
-        places = np.concatenate(stretches)
+        stretches = [(n * k // folds, min(n * k // folds + most, n * (k + 1) // folds)) for k in range(folds)]
+        corpus = Corpus.join([tokens_between(text, begin, end) for begin, end in stretches if begin < end])
+        labels = corpus.labels
+        assert labels is not None
         labelled = np.array([value != UNLABELLED for value in labels.values], bool)
-        places = places[labelled[labels.codes[places]]]
+        places = np.flatnonzero(labelled[labels.codes])
         codes = {}
-        for key, column in zip(corpus.keys, corpus.columns, strict=True):
+        for key, column in zip(keys, corpus.columns, strict=True):
             absent = np.array([value == ABSENT for value in column.values], bool)
             here = column.codes[places].astype(np.int64)
             codes[key] = np.where(absent[here], np.int64(-1), here)
-        bits = {k: len(c.values).bit_length() + 1 for k, c in zip(corpus.keys, corpus.columns, strict=True)}
-        return cls(labels.codes[places].astype(np.int64), len(labels.values), codes, bits, settings.smoothing)
+        bits = {key: text.n_values(key).bit_length() + 1 for key in keys}
+        known = labels.codes[places].astype(np.int64)
+        return cls(known, text.n_values(None), codes, bits, settings.smoothing)
 
     @cached_property
     def nothing(self) -> _Tried:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,12 @@ from corate.contexts.defaults import WORDS, default_contexts
 from corate.contexts.template import Context, parse_all
 from corate.contexts.values import place_of
 from corate.counts.counts import Counts
+from corate.counts.engines.base import Engine, Source
+from corate.counts.engines.memory import Chunks, whole
 from corate.counts.names import FIRST_LABEL, LABEL, LABEL_PAIR, LABEL_TRIPLE, LAST_LABEL, WORD_LABEL, table_of
 from corate.errors import InputError
 from corate.lattice.lattice import Lattice
-from corate.models.counted import Arrays, CountedModel, Learned, WordEntry, check_counts, keys_of
+from corate.models.counted import Arrays, CountedModel, Learned, WordEntry
 from corate.models.explanation import Explanation
 from corate.models.tagger import fit as fitting
 from corate.models.tagger.candidates import candidates
@@ -27,6 +29,7 @@ from corate.models.tagger.weights import MOST_WEIGHT, Weights, mean_weights, som
 from corate.rates.groups import key_bits
 from corate.rates.rates import Rates
 from corate.text.corpus import Corpus
+from corate.text.passages import Passages
 from corate.text.tokens import as_corpus
 
 WEIGHTS = ("fitted", "fixed")
@@ -86,35 +89,46 @@ class Tagger(CountedModel):
     def fit(self, X: Any, y: Any = None, progress: fitting.Progress | None = None) -> Tagger:
         """Count the events of labelled sentences, and fit the weights if they are to be fitted."""
         self._check_params()
-        corpus = self._training_corpus(X, y)
-        contexts = self._settle(corpus)
-        if corpus.keys:
-            corpus = corpus.with_keys(keys_of(contexts))
-        noted = contexts if self.ledger else None
-        counts, digests = self._engine([corpus], self._tables_with(contexts), noted)
-        if not counts.n_tokens:
-            raise InputError("no labelled token to learn from")
-        check_counts(counts)
-        self._become(corpus, contexts, counts, progress)
-        self._start_ledger(digests)
-        return self
+        return self._train(whole(self._training_corpus(X, y)), progress=progress)
 
-    def _settle(self, corpus: Corpus) -> tuple[Context, ...]:
-        return tuple(self._named_contexts(corpus) or self._default_contexts(corpus))
+    def fit_chunks(
+        self,
+        chunks: Iterable[Corpus],
+        progress: fitting.Progress | None = None,
+        engine: Engine = Chunks,
+        min_count: int | None = None,
+    ) -> Tagger:
+        """Like `fit`, for sentences that arrive piece by piece and need not fit into memory together; the
+        engine counts them. `min_count`: events of contexts that are counted less often are dropped, see
+        `prune`."""
+        self._check_params()
+        prepared = (self._training_corpus(chunk, None) for chunk in chunks)
+        return self._train(engine(prepared), min_count, progress=progress)
+
+    def _looks_back(self, learning: Mapping[str, Any]) -> bool:
+        return self.weights == "fitted"
+
+    def _settle(self, source: Source) -> tuple[Context, ...]:
+        first = source.first()
+        if first.keys:  # others may have further keys: only all of them together tell
+            source.text()
+            first = source.first()
+        return tuple(self._named_contexts(first) or self._default_contexts(first, source))
 
     def _tables_with(self, settled: tuple[Context, ...]) -> tuple[str, ...]:
         return _tables_of(settled)
 
     def _become(
         self,
-        corpus: Corpus,
+        text: Passages | None,
         settled: tuple[Context, ...],
         counts: Counts,
         progress: fitting.Progress | None = None,
     ) -> None:
         rates = self._rates_of(counts, settled)
         if self.weights == "fitted":
-            found = fitting.fit(corpus, rates, self._n_threads(), progress)
+            assert text is not None
+            found = fitting.fit(text, rates, self._n_threads(), progress)
         else:
             found = Weights.fixed(rates)
         self._set_model(rates, settled, found)
@@ -122,18 +136,14 @@ class Tagger(CountedModel):
     def _training_corpus(self, X: Any, y: Any) -> Corpus:
         return as_corpus(X, y, self.numbers, says_no=self._says_no)
 
-    def _default_contexts(self, corpus: Corpus) -> list[Context]:
+    def _default_contexts(self, first: Corpus, source: Source) -> list[Context]:
         """Where none are named: of features, with fitted weights, those that the data choose."""
-        if corpus.keys and self.weights == "fitted" and fitting.can_fit(corpus.n_sentences):
-            return feature_contexts(corpus)
-        return default_contexts(corpus)
+        if first.keys and self.weights == "fitted" and fitting.can_fit(source.text().n_sentences):
+            return feature_contexts(source.text(), first.keys)
+        return default_contexts(first)
 
     def _rates_of(self, counts: Counts, contexts: Sequence[Context]) -> Rates:
         return Rates(counts, contexts, SETTINGS.smoothing)
-
-    def fit_chunks(self, chunks: Iterable[Corpus], progress: fitting.Progress | None = None) -> Tagger:
-        """Like `fit`, for sentences that arrive piece by piece."""
-        return self.fit(Corpus.join(list(chunks)), progress=progress)
 
     def refit(self, X: Any, y: Any = None, progress: fitting.Progress | None = None) -> Tagger:
         """Fit the weights again, on sentences that the model has learned; its counts stay as they are.
@@ -148,7 +158,7 @@ class Tagger(CountedModel):
             raise InputError("the model was pruned: its counts do not know all of the sentences any more")
         if self.ledger_ is not None and not self.ledger_.known(digests).all():
             raise InputError("some of the sentences were never learned: weights are fitted on what was")
-        part = self._engine([corpus], tuple(self.counts_.tables)).counts
+        part = self._count([corpus], tuple(self.counts_.tables)).counts
         self.counts_.without(part)  # which raises an error if they are not part of it
         self._rates = rates = self._rates_of(self.counts_, self._contexts)
         self.weights_ = fitting.fit(corpus, rates, self._n_threads(), progress)
