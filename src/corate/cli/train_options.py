@@ -140,6 +140,16 @@ OPTIONS = (
         "c2",
     ),
     ModelOption(
+        "--c1",
+        ["crf"],
+        {
+            "type": float,
+            "metavar": "NUMBER",
+            "help": "{models}: penalty on the size of weights, as CRFsuite's (0): most weights become 0.",
+        },
+        "c1",
+    ),
+    ModelOption(
         "--algorithm",
         ["crf"],
         {

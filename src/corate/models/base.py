@@ -24,6 +24,7 @@ from corate.lattice import decode
 from corate.lattice.constraints import Constraints, constrain
 from corate.lattice.lattice import Lattice
 from corate.lattice.triple_blocks import check_expandable
+from corate.models.one_sentence import OneSentence
 from corate.storage import modelfile
 from corate.text.corpus import UNLABELLED, Corpus
 from corate.text.tokens import NUMBERS, as_corpus
@@ -134,7 +135,7 @@ class Model(ABC):
         return modelfile.Contents(header, state.texts, state.arrays)
 
 
-class Estimator(Model):
+class Estimator(OneSentence, Model):
     """Base of all models of sentences: children fill in `fit` and the methods of the first section."""
 
     classes_: list[str]
@@ -273,16 +274,25 @@ class Estimator(Model):
         return labels
 
     def predict_marginals(
-        self, X: Any, constraints: Constraints | None = None, *, exact: bool = False
+        self,
+        X: Any,
+        constraints: Constraints | None = None,
+        *,
+        exact: bool = False,
+        all_labels: bool = False,
     ) -> list[list[dict[str, float]]]:
-        """For every token, the probability of each label that is possible there; `exact` as in `predict`."""
+        """For every token, the probability of each label that is possible there, or with `all_labels` of each
+        that there is, 0 for the others; `exact` as in `predict`."""
         now = self._now(exact)
+        none: dict[str, float] = dict.fromkeys(now.classes_, 0.0) if all_labels else {}
         sentences: list[list[dict[str, float]]] = []
         for batch, lattice in now._batches(X, constraints):
             probabilities = decode.marginals(lattice, now._n_threads()).probabilities.tolist()
             names = [now.classes_[label] for label in lattice.labels.tolist()]
             bounds = lattice.positions.tolist()
-            tokens = [dict(zip(names[a:b], probabilities[a:b], strict=True)) for a, b in pairwise(bounds)]
+            tokens = [
+                none | dict(zip(names[a:b], probabilities[a:b], strict=True)) for a, b in pairwise(bounds)
+            ]
             sentences += [tokens[a:b] for a, b in batch.spans()]
         return sentences
 

@@ -20,6 +20,7 @@ from corate.arrays import Ids, Int, offsets_of, places_among
 from corate.contexts.template import Atom, Context
 from corate.contexts.values import OUTSIDE, SILENT, Encoder, Vocabulary, column_of, missing_column
 from corate.text.corpus import Corpus
+from corate.text.features import YES
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,15 @@ class Attributes:
         row = self.tables[k][attribute - int(self.offsets[k])].tolist()
         parts = [self.vocabularies[a.source][i] for a, i in zip(self.contexts[k].atoms, row, strict=True)]
         return f"{self.contexts[k]}={'/'.join('' if part == OUTSIDE else part for part in parts)}"
+
+    def item(self, attribute: int) -> str:
+        """As CRFsuite calls it: `word:dog` for a feature that has a value, `upper` for one that is true."""
+        k = int(np.searchsorted(self.offsets, attribute, side="right")) - 1
+        (atom, *others), name = self.contexts[k].atoms, self.name(attribute)
+        if atom.key is None or others:
+            return name
+        value = name.removeprefix(f"{self.contexts[k]}=")
+        return atom.key if value == YES else f"{atom.key}:{value}"
 
     def names(self) -> list[str]:
         return [self.name(attribute) for attribute in range(len(self))]

@@ -5,12 +5,13 @@
 A child says over which chains its likelihood is normalised: whole sentences (CRF), pieces of them, single
 positions. The objective is CRFsuite's, so that numbers compare:
 
-    −Σ log P(y | x) + c2 ‖w‖²
+    −Σ log P(y | x) + c1 Σ |w| + c2 ‖w‖²
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -61,6 +62,8 @@ class FittedModel(Estimator):
     """Base of models that are fitted by maximum likelihood with an L2 penalty."""
 
     initial: Any = None
+    c1: float = 0.0  # penalty on |w|, where a model has one
+    later_params: frozenset[str] = frozenset()  # that files of earlier versions lack
     all_states = all_transitions = False
     word_contexts: tuple[str, ...] = LAFFERTY  # what is looked at where tokens are words and nothing is named
     label_pairs = True  # whether a pair of labels alone is a feature
@@ -73,8 +76,8 @@ class FittedModel(Estimator):
 
     features_: Features
     weights_: Float
-    objective_: float  # −Σ log P(y | x) + c2 ‖w‖² of the weights
-    training_log_: list[dict[str, Any]]  # iteration, objective, gradient_norm, seconds; empty after loading
+    objective_: float  # −Σ log P(y | x) + c1 Σ |w| + c2 ‖w‖² of the weights
+    training_log_: list[dict[str, Any]]  # iteration, objective, gradient_norm, seconds, dev_score
     attributes_: Attributes
     pair_attributes_: Attributes
 
@@ -101,6 +104,9 @@ class FittedModel(Estimator):
 
         Ctrl-C ends the search, and the best weights so far are kept.
         """
+        return self._fit(X, y, Search(self.max_iterations, self.tolerance, progress))
+
+    def _fit(self: Self, X: Any, y: Any, search: Search, dev: tuple[Any, Any] | None = None) -> Self:
         known, chains, labels = self._prepare(X, y)
         features = seen_features(
             chains,
@@ -114,7 +120,8 @@ class FittedModel(Estimator):
         )
         names = [*known.classes, *self.extra_labels]
         start = starting_weights(self.initial, features, known.attributes, known.pair_attributes, names)
-        search = Search(self.max_iterations, self.tolerance, progress)
+        if dev is not None:
+            search.dev_score = self._dev_score(*dev, known, features)
         weights = self._search(features, chains, labels, start, search)
         self.objective_, self.training_log_ = search.objective, search.log
         self._set_learned(known, features, weights)
@@ -123,6 +130,18 @@ class FittedModel(Estimator):
     def fit_chunks(self: Self, chunks: Iterable[Corpus], progress: Report | None = None) -> Self:
         """Like `fit`, for sentences that arrive piece by piece."""
         return self.fit(Corpus.join(list(chunks)), progress=progress)
+
+    def _dev_score(self, X: Any, y: Any, known: Known, features: Features) -> Callable[[Float], float]:
+        """The share of a development set's tokens that given weights label right."""
+        trial = copy(self)
+        trial._set_learned(known, features, np.zeros(len(features)))
+        dev = trial._corpus(X, y)
+
+        def score(weights: Float) -> float:
+            trial.weights_ = weights
+            return trial.score(dev)
+
+        return score
 
     def _prepare(self, X: Any, y: Any) -> tuple[Known, Chains, Ids]:
         """Labelled sentences as chains of attributes, and their labels."""
@@ -151,7 +170,7 @@ class FittedModel(Estimator):
     def _search(self, features: Features, chains: Chains, labels: Ids, start: Float, search: Search) -> Float:
         seen = observed(features, chains, labels)  # the pieces have each factor of the chains once
         likelihood = penalised(features, self._pieces(chains), seen, self.c2, self._n_threads())
-        return minimise(likelihood, start, search, type(self).__name__)
+        return minimise(likelihood, start, search, type(self).__name__, self.c1)
 
     def _templates(self, corpus: Corpus) -> list[Context]:
         named = self._named_contexts(corpus)
@@ -215,7 +234,8 @@ class FittedModel(Estimator):
 
     def _restore(self, state: Contents) -> None:
         check_names("the header", {*state.header}, {"model", "params", "objective"})
-        check_names("the parameters", {*state.header["params"]}, {*self._param_names()} - {"n_jobs"})
+        found, expected = {*state.header["params"]}, {*self._param_names()} - {"n_jobs"}
+        check_names("the parameters", found, expected - (self.later_params - found))
         contexts = parse_all(self.contexts)
         kinds = [*zip(("states", "pairs"), self._split(contexts), strict=True)]
         check_names("the members", {*state.texts, *state.arrays}, member_names(kinds) | {*self.more_members})

@@ -16,11 +16,11 @@ import numpy as np
 from corate.arrays import Float, Ids
 from corate.errors import InputError
 from corate.models.loglinear import iis, perceptron, sgd
-from corate.models.loglinear.base import FittedModel, InitialWeights
+from corate.models.loglinear.base import FittedModel, InitialWeights, check_whole
 from corate.models.loglinear.chains import Chains
 from corate.models.loglinear.expectations import position_scores
 from corate.models.loglinear.features import Features, observed
-from corate.models.loglinear.optimise import TOLERANCE, Search
+from corate.models.loglinear.optimise import PATIENCE, TOLERANCE, Report, Search
 
 ALGORITHMS = ("lbfgs", "l2sgd", "ap", "iis-s", "iis-t")
 
@@ -37,6 +37,7 @@ class LinearChainCRF(FittedModel):
         which labels are best, not how probable they are; or improved iterative scaling, which is slow, with
         one constant "iis-s" or one a sentence "iis-t".
     c2 : penalty on the squares of the weights, as CRFsuite's; CRF++'s -c C is c2 = 1 / (2 C).
+    c1 : penalty on their absolute values, as CRFsuite's ("lbfgs" alone): most weights end at 0.
     contexts : names of context templates; those that begin with `pair:` give features of label pairs.
         None takes Lafferty's (word, initial, hyphen, ending) and further columns, or the keys of features.
     max_iterations : a warning says if they did not suffice.
@@ -69,6 +70,7 @@ class LinearChainCRF(FittedModel):
         initial: InitialWeights | Float | None = None,
         numbers: str = "refuse",
         n_jobs: int = 1,
+        c1: float = 0.0,
     ) -> None:
         self.algorithm = algorithm
         super().__init__(c2, contexts, max_iterations, tolerance, numbers, n_jobs)
@@ -76,6 +78,29 @@ class LinearChainCRF(FittedModel):
         self.all_transitions = all_transitions
         self.label_pairs = label_pairs
         self.initial = initial
+        self.c1 = c1
+
+    later_params = frozenset({"c1"})
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        progress: Report | None = None,
+        *,
+        X_dev: Any = None,
+        y_dev: Any = None,
+        patience: int = PATIENCE,
+    ) -> LinearChainCRF:
+        """Fit the weights to labelled sentences; `progress` is told of every iteration.
+
+        With a development set the weights are kept under which most of its tokens are labelled right, and
+        the search ends when `patience` iterations have found none better; `training_log_` has each
+        `dev_score`. Ctrl-C ends the search, and the best weights so far are kept.
+        """
+        check_whole("patience", patience)
+        search = Search(self.max_iterations, self.tolerance, progress, patience=patience)
+        return self._fit(X, y, search, None if X_dev is None else (X_dev, y_dev))
 
     def _search(self, features: Features, chains: Chains, labels: Ids, start: Float, search: Search) -> Float:
         if self.algorithm == "lbfgs":
@@ -86,6 +111,42 @@ class LinearChainCRF(FittedModel):
             return sgd.minimise(features, chains, labels, self.c2, start, search, self._n_threads())
         seen = observed(features, chains, labels)
         return iis.maximise(self.algorithm, features, chains, seen, self.c2, start, search, self._n_threads())
+
+    @property
+    def transition_features_(self) -> dict[tuple[str, str], float]:
+        """The weights of label pairs other than 0: {(label, next label): weight}, as in sklearn-crfsuite.
+
+        >>> crf = LinearChainCRF(c1=0.1, c2=0.1).fit([["the", "dog", "barks"]], [["DET", "NOUN", "VERB"]])
+        >>> sorted(crf.transition_features_)
+        [('DET', 'NOUN'), ('NOUN', 'VERB')]
+        """
+        return self._weights_other_than_0()[1]
+
+    @property
+    def state_features_(self) -> dict[tuple[str, str], float]:
+        """The weights of attributes other than 0: {(attribute, label): weight}, as in sklearn-crfsuite.
+
+        >>> tokens = [[{"word": "the", "upper": False}, {"word": "Dog", "upper": True}]]
+        >>> sorted(LinearChainCRF().fit(tokens, [["DET", "NOUN"]]).state_features_)
+        [('upper', 'NOUN'), ('word:Dog', 'NOUN'), ('word:the', 'DET')]
+        """
+        return self._weights_other_than_0()[0]
+
+    def _weights_other_than_0(self) -> tuple[dict[tuple[str, str], float], dict[tuple[str, str], float]]:
+        """Those of attributes and of label pairs, named once: they are looked up in loops."""
+        self._check_fitted()
+        weights, kept = self.weights_, getattr(self, "_shown", None)
+        if kept is None or kept[0] is not weights:
+            features, y = self.features_, self.classes_
+            items = [self.attributes_.item(attribute) for attribute in range(len(self.attributes_))]
+            state, pair, _ = (part.tolist() for part in features.split(weights))
+            named = zip(
+                features.state_attributes.tolist(), features.state_labels.tolist(), state, strict=True
+            )
+            of_states = {(items[a], y[label]): w for a, label, w in named if w}
+            pairs = zip(features.left.tolist(), features.right.tolist(), pair, strict=True)
+            kept = self._shown = weights, of_states, {(y[a], y[b]): w for a, b, w in pairs if w}
+        return kept[1], kept[2]
 
     def matrices(self, tokens: Sequence[Any]) -> Float:
         """M₁ … Mₙ₊₁ of a sentence, with start and stop as the last two labels (004 eqn 39).
@@ -109,6 +170,10 @@ class LinearChainCRF(FittedModel):
         super()._check_params()
         if self.algorithm not in ALGORITHMS:
             raise InputError(f"algorithm={self.algorithm!r}: choose from {', '.join(map(repr, ALGORITHMS))}")
+        if not isinstance(self.c1, (int, float, np.number)) or not 0 <= self.c1 < np.inf:
+            raise InputError(f"c1={self.c1!r}: give a number from 0, the penalty on the size of weights")
+        if self.c1 and self.algorithm != "lbfgs":
+            raise InputError(f'c1={self.c1!r} is for algorithm="lbfgs", and this is {self.algorithm!r}')
         for name in ("all_states", "all_transitions", "label_pairs"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise InputError(f"{name}={getattr(self, name)!r}: say True or False")

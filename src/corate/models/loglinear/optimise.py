@@ -18,11 +18,14 @@ import numpy as np
 
 from corate.arrays import Float
 from corate.errors import ConvergenceWarning, InputError
+from corate.models.loglinear import orthant
 from corate.models.loglinear.lbfgs import Objective, Point, descend, norm
 
 PERIOD, TOLERANCE = 10, 1e-5  # less than this part gained over so many steps ends the search
 SMALL_GRADIENT = 1e-5  # its norm over that of the weights (1 at least) at an optimum; less if asked for less
 NEARLY_FLAT = 1e-3  # the same ratio, where the search cannot get further
+
+PATIENCE = 10  # steps without a better score of the development set that end the search
 
 LOG = logging.getLogger("corate")
 Report = Callable[[dict[str, Any]], object]  # told of every step
@@ -35,25 +38,36 @@ class Search:
     max_iterations: int
     tolerance: float = TOLERANCE
     report: Report | None = None
+    dev_score: Callable[[Float], float] | None = None  # of weights; the best point is that with the highest
+    patience: int = PATIENCE
     log: list[dict[str, Any]] = field(default_factory=list)
     best: Float | None = None
     objective: float = math.inf
     started: float = field(default_factory=time.perf_counter)
+    best_score: float = -math.inf
+    best_step: int = 0
 
     def step(self, weights: Float, value: float, gradient_norm: float) -> bool:
         """Write down a step; whether it was the last that is needed."""
-        entry = {
+        entry: dict[str, Any] = {
             "iteration": len(self.log),
             "objective": value,
             "gradient_norm": gradient_norm,
             "seconds": time.perf_counter() - self.started,
         }
         self.log.append(entry)
-        if value <= self.objective:
-            self.best, self.objective = weights.copy(), value
+        better = value <= self.objective
+        if self.dev_score is not None:
+            entry["dev_score"] = score = self.dev_score(weights)
+            better = score > self.best_score
+            self.best_score = max(score, self.best_score)
+        if better:
+            self.best, self.objective, self.best_step = weights.copy(), value, len(self.log) - 1
         LOG.info(step_line(entry))
         if self.report is not None:
             self.report(entry)
+        if self.dev_score is not None and len(self.log) - 1 - self.best_step >= self.patience:
+            return True
         least = SMALL_GRADIENT * min(1.0, self.tolerance / TOLERANCE)
         if gradient_norm <= least * max(1.0, norm(weights)):
             return True
@@ -72,15 +86,16 @@ def step_line(entry: dict[str, Any]) -> str:
     return f"{factor}iteration {entry['iteration']}: {', '.join([numbers, *more])}, {entry['seconds']:.1f} s"
 
 
-def minimise(objective: Objective, start: Float, search: Search, what: str) -> Float:
-    """The weights with the least objective, by L-BFGS; `search` keeps the record."""
+def minimise(objective: Objective, start: Float, search: Search, what: str, c1: float = 0.0) -> Float:
+    """The weights with the least objective + c1 Σ |w|, by L-BFGS; `search` keeps the record."""
 
     def run() -> bool:
         with np.errstate(over="ignore", invalid="ignore"):
             value, gradient = objective(start)
         if not math.isfinite(value):
             raise InputError(f"{what}: the objective of the initial weights is {value}: give smaller ones")
-        for point in descend(objective, Point(start, value, gradient)):
+        first = Point(start, value, gradient)
+        for point in orthant.descend(objective, first, c1) if c1 else descend(objective, first):
             if search.step(point.weights, point.value, norm(point.gradient)):
                 return True
             if len(search.log) > search.max_iterations:
