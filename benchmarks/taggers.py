@@ -78,15 +78,15 @@ def load(name: str, model: Path) -> Any:
 def corate_files(tagger: Any) -> TagFile:
     """The parts that `corate tag` is made of."""
     from corate import read
-    from corate.cli.tag import Labeller
+    from corate.cli.labeller import Labeller
 
     gc.disable()  # as the command does
 
     def tag_file(words: Path, out: Path) -> None:
         reader = read(words, labelled=False)
-        labeller = Labeller(tagger, reader.format, reader.source)
+        labeller = Labeller(tagger, reader, reader.format)
         with out.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(labeller(list(reader)))
+            file.writelines(labeller(part).text for part in reader.parts())
 
     return tag_file
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import io
+import json
 import logging
+import random
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import corate
 from conftest import Cli
-from corate.text.formats import read
+from corate.text.formats import Sentence, open_format, read
+from corate.text.formats import reader as reading
+from corate.text.tokenise import tokenise
 from shared import assert_one_line
 
 ROWS = "The DT B-NP\ndog NN I-NP\nbarks VBZ B-VP\n\nIt PRP B-NP\nrains VBZ B-VP\n\n"
@@ -117,3 +126,228 @@ def test_steps_for_python(caplog: pytest.LogCaptureFixture) -> None:
     steps = [record.message for record in caplog.records if record.message.startswith("iteration")]
     assert len(steps) == len(crf.training_log_)
     assert f"{crf.objective_:,.4f}" in steps[-1]
+
+
+# Threads ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["conll", "crlf", "conllu", "jsonl", "text"])
+def test_two_threads_write_the_same_bytes(
+    cli: Cli, pos_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Also where parts are small, and where something is wrong in the midst of it."""
+    monkeypatch.setattr(reading, "PART_LETTERS", 2000)
+    monkeypatch.setattr("corate.text.formats.lines.BLOCK_BYTES", 1000)
+    X, y = corate.load_sample("test")
+    sentences = [Sentence([words], labels) for words, labels in zip(X[:150], y[:150], strict=True)]
+    name = "conll" if kind == "crlf" else kind
+    written = "".join(open_format(name, labelled=kind != "text").write(s) for s in sentences)
+    text = tmp_path / "a.file"
+    text.write_text(written.replace("\n", "\r\n") if kind == "crlf" else written, newline="")
+    command = ("tag", "-m", pos_model, "--format", name, text)
+    one, two = cli(*command), cli(*command, "--threads", "2")
+    assert one.code == 0
+    assert one == two
+    assert len(one.out) > 15_000
+    if kind in ("conll", "jsonl"):
+        text.write_text(written + "a\tb\tc\td\n\n" + written)
+        one, two = cli(*command), cli(*command, "--threads", "2")
+        assert (one.code, one.err.count("\n")) == (2, 1)
+        assert f"a.file:{written.count(chr(10)) + 1}: " in one.err
+        assert one == two
+
+
+def told(sentences: Iterator[Sentence]) -> list[str]:
+    """What a reader says, up to the first thing that is wrong."""
+    said = []
+    try:
+        for s in sentences:
+            said.append(f"{s.line} {s.lines} {s.columns}")
+    except corate.InputError as error:
+        said.append(str(error))
+    return said
+
+
+ROW = st.sampled_from(["a X", "b Y", "", "", " ", "# c", "-DOCSTART- O", "# d e", "a X\r", "\r"])
+
+
+@given(rows=st.lists(ROW), seed=st.integers())
+def test_parts_of_a_file_are_read_as_the_whole(rows: list[str], seed: int) -> None:
+    """Wherever it is cut behind a sentence's end."""
+    lines, chance = ["first X", *rows], random.Random(seed)
+    whole = open_format("conll", labelled=False)
+    expected = told(whole.read(lines, "f"))
+    cuts = [k for k in range(1, len(lines)) if k in (whole.end_of_last(lines[:n], 0) for n in (k, k + 1))]
+    cuts = sorted(chance.sample(cuts, chance.randint(0, len(cuts))))
+    parts = open_format("conll", labelled=False)
+    found: list[str] = []
+    for a, b in zip([0, *cuts], [*cuts, len(lines)], strict=True):
+        found += told(parts.read(lines[a:b], "f", a + 1)) if a < b else []
+    assert found[: len(expected)] == expected
+    assert len(found) == len(expected) or expected[-1].startswith("f:")
+
+
+def test_a_worker_that_dies_is_one_line() -> None:
+    from corate.cli.workers import in_order
+
+    def work(part: int) -> int:
+        if part == 3:
+            sys.exit(1)
+        return part * part
+
+    found = in_order(work, range(9), 2)
+    assert [next(found) for _ in range(3)] == [0, 1, 4]
+    with pytest.raises(corate.InputError, match="a process that labels text has ended"):
+        list(found)
+
+
+# What tag adds ---------------------------------------------------------------------------------------
+
+
+def test_all_that_is_known_of_labels(cli: Cli, pos_model: Path, tmp_path: Path) -> None:
+    """Marginals of all labels, with the n best, and the probability of each: as Python has them."""
+    text, words = tmp_path / "a.jsonl", ["She", "saw", "that"]
+    text.write_text(json.dumps({"tokens": words}) + "\n")
+    model = corate.load(pos_model)
+    marginals = model.predict_marginals([words])[0]
+    command = ("tag", "-m", pos_model, text, "--nbest", "2", "--all-marginals")
+    records = [json.loads(line) for line in cli(*command).out.splitlines()]
+    for rank, (record, (labels, p)) in enumerate(
+        zip(records, model.predict_nbest([words], 2)[0], strict=True), 1
+    ):
+        assert (record["rank"], record["predicted"]) == (rank, labels)
+        assert record["probability"] == pytest.approx(p)
+        assert record["probabilities"] == [
+            round(m.get(y, 0.0), 4) for m, y in zip(marginals, labels, strict=True)
+        ]
+        assert [set(token) for token in record["marginals"]] == [set(model.classes_)] * 3
+        assert record["marginals"][1]["VERB"] == pytest.approx(marginals[1]["VERB"], abs=1e-6)
+        assert "comment" not in record
+    out = cli("tag", "-m", pos_model, text, "--to", "conll", "--probability", "--all-marginals").out
+    assert out.startswith(f"# probability = {records[0]['probability']:.6g}\nShe\tPRON\t")
+    assert "\tVERB=0.9559|NOUN=0.0441|" in out.split("\n")[2]
+    out = cli("tag", "-m", pos_model, text, "--to", "conllu", "--all-marginals").out
+    assert "Probs=PRON:" in out.split("\n")[0]
+
+
+def test_output_as_crfpp_writes_it(cli: Cli, pos_model: Path, tmp_path: Path) -> None:
+    """crf_test, crf_test -v1, crf_test -v2 and crf_test -n 2."""
+    text = tmp_path / "test.data"
+    text.write_text("She PRP PRON\nsaw VBD VERB\n\n")
+    model = corate.load(pos_model)
+    labels, p = model.predict_nbest([["She", "saw"]], 1)[0][0]
+    command = ("tag", "-m", pos_model, "--format", "crfpp", "--label", "3", text)
+    assert cli(*command).out == f"She PRP PRON\t{labels[0]}\nsaw VBD VERB\t{labels[1]}\n\n"
+    rows = cli(*command, "--marginals").out.split("\n")
+    assert rows[0] == f"# {p:.6g}"
+    assert rows[1].startswith(f"She PRP PRON\t{labels[0]}/")
+    rows = cli(*command, "--all-marginals").out.split("\n")
+    chosen, *every = rows[2].split("\t")[1:]
+    assert chosen in every
+    assert [cell.rpartition("/")[0] for cell in every] == model.classes_
+    assert sum(float(cell.rpartition("/")[2]) for cell in every) == pytest.approx(1, abs=1e-4)
+    rows = cli(*command, "--nbest", "2").out.split("\n")
+    assert rows[0] == f"# 0 {p:.6g}"
+    assert rows[4].startswith("# 1 ")
+    plain = tmp_path / "plain.txt"
+    plain.write_text("She saw\n")
+    assert (
+        cli("tag", "-m", pos_model, "--to", "crfpp", plain).out == f"She\t{labels[0]}\nsaw\t{labels[1]}\n\n"
+    )
+
+
+def test_files_of_crfsuite(cli: Cli, tmp_path: Path) -> None:
+    """Read, learned from, tagged, written; against the same features from Python."""
+    X, y = corate.load_sample()
+    rows = [[[f"w={w}", f"s={w[-2:]}", *["cap"] * w[0].isupper()] for w in words] for words in X[:40]]
+    text, model, old = tmp_path / "train.crfsuite", tmp_path / "m", tmp_path / "old.crfsuite"
+
+    def escaped(feature: str) -> str:
+        return feature.replace("\\", "\\\\").replace(":", "\\:")
+
+    def written(labels: list[list[str]]) -> str:
+        return "".join(
+            "".join("\t".join([t, *map(escaped, f)]) + "\n" for t, f in zip(tags, tokens, strict=True)) + "\n"
+            for tags, tokens in zip(labels, rows, strict=True)
+        )
+
+    text.write_text(written(y[:40]))
+    for kind, made in (("crf", corate.LinearChainCRF()), ("tagger", corate.Tagger("fixed"))):
+        options = ("--weights", "fixed") if kind == "tagger" else ()
+        assert cli("train", "--model", kind, *options, text, "-m", model) == (0, "", "")
+        expected = made.fit(rows, y[:40]).predict(rows)
+        old.write_text(written([["?"] * len(tokens) for tokens in rows]))
+        assert cli("tag", "-m", model, old) == (0, written(expected), "")
+        assert cli("eval", "-m", model, text).code == 0
+    first = cli("tag", "-m", model, old, "--marginals").out.split("\t")[0]
+    label, _, probability = first.rpartition(":")
+    assert label == expected[0][0]
+    assert 0 < float(probability) <= 1
+    words = tmp_path / "a.conll"
+    words.write_text("a:b\tX\n\n")
+    assert cli("train", "--model", "ep1", words, "-m", tmp_path / "w").code == 0
+    assert (
+        cli("tag", "-m", tmp_path / "w", "--label", "2", "--to", "crfsuite", words).out == "X\tword=a\\:b\n\n"
+    )
+    text.write_text("X\tlength:5\n")
+    assert_one_line(cli("train", text, "-m", model), "train.crfsuite:1: 'length:5' has a weight other than 1")
+
+
+def test_bad_lines_are_skipped_on_request(cli: Cli, pos_model: Path, tmp_path: Path) -> None:
+    """Whatever is wrong with a line, the next one is labelled; the exit code and stderr tell."""
+    bad = [
+        b"{",
+        b'{"tokens": 7}',
+        b'{"tokens": ["\xff"]}',
+        b"null",
+        b'{"tokens": ["a\0"]}',
+        b'{"tokens": ["\\ud800"]}',
+    ]
+    lines = [b'{"tokens": ["The"]}', *bad, b'{"tokens": ["dog"]}']
+    text = tmp_path / "a.jsonl"
+    text.write_bytes(b"\n".join(lines) + b"\n")
+    for more in ((), ("--flush",)):
+        code, out, err = cli("tag", "-m", pos_model, "--skip-bad", *more, text)
+        assert (code, len(out.splitlines())) == (3, 2)
+        assert err.count(": skipped\n") == len(bad)
+        assert err.endswith(f"{len(bad)} bad lines skipped\n")
+    assert cli("tag", "-m", pos_model, text).code == 2
+    text.write_bytes(lines[0] + b"\n")
+    assert cli("tag", "-m", pos_model, "--skip-bad", text).code == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "tokens"),
+    [
+        ("I live in Brussels.", "I live in Brussels ."),
+        ('She said: "Why not?!"', 'She said : " Why not ? ! "'),
+        ("(Mr. Smith, e.g., paid 3.14 ...)", "( Mr. Smith , e.g. , paid 3.14 ... )"),
+        ("J. R. don't co-occur", "J. R. don't co-occur"),
+        ("« Ça va ? »", "« Ça va ? »"),
+        ("etc. etc.", "etc . etc ."),
+        ("... . ''", "... . ''"),
+    ],
+)
+def test_tokens_by_the_rules(line: str, tokens: str) -> None:
+    assert tokenise(line, {"Mr.", "..."}) == tokens.split(" ")
+
+
+@given(st.text())
+def test_tokenising_loses_nothing(text: str) -> None:
+    parts = [part for part in text.replace("\t", " ").split(" ") if part]
+    assert "".join(tokenise(text)) == "".join(parts)
+
+
+def test_glued_punctuation_is_hinted_at(
+    cli: Cli, pos_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = tmp_path / "a.txt"
+    text.write_text("The dog barked.\n")
+    code, out, err = cli("tag", "-m", pos_model, text)
+    assert (code, err.count("\n")) == (0, 1)
+    assert "1 of 3 tokens end in punctuation that training had apart, such as 'barked.'" in err
+    code, out, err = cli("tag", "-m", pos_model, "--tokenise", text)
+    assert (code, err) == (0, "")
+    assert out.split("\n")[3] == ".\tPUNCT"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"The dog barked .\n")))
+    assert cli("tag", "-m", pos_model).err == ""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,18 +18,17 @@ from corate.cli.common import (
     plural,
     threads_option,
     valid_option,
-    valid_spans,
 )
+from corate.cli.labeller import Done, Labeller, hint_at_marks, tell_of_old_labels
 from corate.cli.logs import LOG
-from corate.cli.text_options import TextOptions, n_columns, text_options
-from corate.errors import ConstraintError, InputError
+from corate.cli.text_options import TextOptions, text_options
+from corate.errors import InputError
 from corate.text.format_registry import FORMAT_CLASSES
 
 if TYPE_CHECKING:
-    from corate.text.formats import Format, Sentence
+    from corate.text.formats import Reader, Sentence
 
-# Tokens (and lines, and as many characters) that are kept together unless --flush asks for every sentence.
-BATCH_TOKENS, TOKEN_LETTERS = 20_000, 100
+SKIPPED = 3  # exit code
 
 
 @click.command(short_help="Label text.")
@@ -38,14 +38,22 @@ BATCH_TOKENS, TOKEN_LETTERS = 20_000, 100
     "--to", type=click.Choice([*FORMAT_CLASSES]), help="Format of the output, if not that of the input."
 )
 @click.option("--marginals", is_flag=True, help="Add the probability of each label.")
+@click.option("--all-marginals", is_flag=True, help="Add the probabilities of all labels of each token.")
+@click.option("--probability", is_flag=True, help="Add the probability of each sentence's labels together.")
 @click.option(
     "--nbest",
     type=click.IntRange(1, 1_000_000),
     metavar="N",
-    help="The N best label sequences of a sentence.",
+    help="The N best label sequences of a sentence, with their probabilities.",
 )
 @valid_option
+@click.option("--tokenise", is_flag=True, help="Plain text: cut punctuation off words.")
 @click.option("--flush", is_flag=True, help="Write each sentence as soon as it is read (for pipes).")
+@click.option(
+    "--skip-bad",
+    is_flag=True,
+    help="JSON lines: pass over bad ones, and say which; the exit code is then 3.",
+)
 @text_options(
     "An old label, which is not to be read as an observed column: conll: the number of its column; "
     "conllu: the field to fill, upos (the default), xpos or feats:NAME."
@@ -56,14 +64,14 @@ def tag(
     file: str,
     model_path: str,
     to: str | None,
-    marginals: bool,
-    nbest: int | None,
-    valid: str | None,
+    tokenise: bool,
     flush: bool,
+    skip_bad: bool,
     text: TextOptions,
     threads: int,
     quiet: bool,
-) -> None:
+    **wanted: Any,
+) -> int:
     """Label text: the input's columns and comments stay, and a column with the label is added.
 
     An old label is a column like any other unless --label says where it is. Plain text is written as two
@@ -74,24 +82,30 @@ def tag(
     Example:
       echo "The dog barks ." | corate tag -m pos.model
       corate tag -m ner.model --valid IOB2 --marginals news.conll > news.tagged
+      corate tag -m chunks.model --to crfpp --all-marginals test.data     # as crf_test -v2
     """
     from corate.text.formats import open_format
+    from corate.text.formats.jsonl import Jsonl
 
-    crf = load_labeller(model_path)
-    crf.set_params(n_jobs=threads)
-    reader = text.for_model(crf).read(file, labelled=False)
+    crf = load_labeller(model_path).set_params(n_jobs=threads)
+    reader = _reader(file, text.for_model(crf), crf, tokenise, skip_bad)
     writer = reader.format if to is None else open_format(to, labelled=False)
-    labeller = Labeller(crf, writer, reader.source, marginals, nbest, valid)
+    labeller = Labeller(crf, reader, writer, **wanted)
+    if isinstance(reader.format, Jsonl) and skip_bad:
+        reader.format.on_bad = labeller.pass_over
+
+    def look(sentences: list[Sentence]) -> None:
+        if text.label is None:
+            tell_of_old_labels(crf, sentences, reader.source)
+        if not tokenise:
+            hint_at_marks(crf, sentences, reader)
+
+    labeller.look = look
     encoder = codecs.getincrementalencoder(text.encoding)()
-    started, n_tokens = time.perf_counter(), 0
-    doubt = text.label is None
-    for batch in _batches(reader, 1 if flush else BATCH_TOKENS):
-        if doubt:
-            tell_of_old_labels(crf, batch, reader.source)
-            doubt = not any(map(len, batch))
-        n_tokens += sum(map(len, batch))
-        for labelled in labeller(batch):
-            _write(labelled, encoder)
+    started, n_tokens, n_bad = time.perf_counter(), 0, 0
+    for done in _labelled(labeller, threads, flush):
+        n_tokens, n_bad = n_tokens + done.n_tokens, n_bad + done.n_bad
+        _write(done.text, encoder)
         if flush:
             sys.stdout.buffer.flush()
     sys.stdout.buffer.flush()
@@ -101,88 +115,50 @@ def tag(
             f"{plural(n_tokens, 'token')} read as {reader.format.name}, {n_tokens / seconds:,.0f} tokens/s",
             style="dim",
         )
+    if n_bad:
+        LOG.warning("%s: %s skipped", reader.source, plural(n_bad, "bad line"))
+    return SKIPPED if n_bad else 0
 
 
-class Labeller:
-    """Sentences → their text with labels: the best labels, these with probabilities, or the n best."""
+def _reader(file: str, text: TextOptions, model: Any, tokenise: bool, skip_bad: bool) -> Reader:
+    """The text, as the options ask for it."""
+    from functools import partial
 
-    def __init__(
-        self,
-        crf: Any,
-        writer: Format,
-        source: str,
-        marginals: bool = False,
-        nbest: int | None = None,
-        valid: str | None = None,
-    ) -> None:
-        if marginals and nbest is not None:
-            raise click.UsageError("--marginals and --nbest do not go together: choose one")
-        self.crf, self.writer, self.source = crf, writer, source
-        self.marginals, self.nbest, self.constraints = marginals, nbest, valid_spans(valid)
+    from corate.text.formats.text import Text
+    from corate.text.tokenise import tokenise as tokens_of
 
-    def __call__(self, sentences: Sequence[Sentence]) -> Iterator[str]:
-        from corate.text.corpus import Corpus
-
-        corpus = Corpus.from_sentences(sentences, keep_empty=True)
-        try:
-            if self.nbest is not None:
-                return self._nbest(sentences, self.crf.predict_nbest(corpus, self.nbest, self.constraints))
-            if self.marginals:
-                labelled = self.crf.predict_with_probability(corpus, self.constraints)
-                return self._marginals(sentences, labelled)
-            return map(self.writer.write, sentences, self.crf.predict(corpus, self.constraints))
-        except ConstraintError as error:
-            line = sentences[error.sentence].line
-            raise InputError("no label sequence satisfies the constraints", self.source, line) from error
-
-    def _marginals(
-        self, sentences: Sequence[Sentence], labelled: list[list[tuple[str, float]]]
-    ) -> Iterator[str]:
-        for sentence, tokens in zip(sentences, labelled, strict=True):
-            yield self.writer.write(sentence, [y for y, _ in tokens], [p for _, p in tokens])
-
-    def _nbest(
-        self, sentences: Sequence[Sentence], every: list[list[tuple[list[str], float]]]
-    ) -> Iterator[str]:
-        for sentence, ranked in zip(sentences, every, strict=True):
-            if not len(sentence):
-                yield self.writer.write(sentence, [])
-                continue
-            for rank, (labels, probability) in enumerate(ranked, 1):
-                comment = f"nbest = {rank} probability = {probability:.6g}"
-                text = self.writer.write(sentence, labels, comment=comment)
-                # The last sentence of a file may lack the blank line that keeps its copies apart.
-                yield (
-                    text if self.writer.name == "jsonl" or text.endswith(("\n\n", "\n\r\n")) else text + "\n"
-                )
+    if tokenise and text.format not in (None, "text"):
+        raise click.UsageError(f"--tokenise is for plain text, not for --format {text.format}")
+    if skip_bad and text.format not in (None, "jsonl"):
+        raise click.UsageError(f"--skip-bad is for JSON lines, not for --format {text.format}")
+    named = "text" if tokenise else "jsonl" if skip_bad else text.format
+    reader = text._replace(format=named, strict=not skip_bad).read(file, labelled=False)
+    if tokenise and isinstance(reader.format, Text):
+        reader.format.split = partial(tokens_of, known=frozenset(model.known_words()))
+    return reader
 
 
-def tell_of_old_labels(model: Any, sentences: Sequence[Sentence], source: str) -> None:
-    """A last column that the model looks at, and that has labels such as it gives: is it to be looked at?"""
-    found = next((sentence for sentence in sentences if len(sentence)), None)
-    width = len(found.columns) if found is not None else 0
-    if found is None or not 1 < width <= n_columns(model):
+def _labelled(labeller: Labeller, threads: int, flush: bool) -> Iterator[Done]:
+    """The text with labels, sentence by sentence or part by part. The first parts, until there is a token,
+    show what the rest looks like; that is shared among processes."""
+    from corate.cli.workers import can_fork, in_order
+
+    if flush:
+        yield from labeller.each(labeller.reader)
         return
-    last = [cell for sentence in sentences if len(sentence) for cell in sentence.columns[-1]]
-    if 2 * sum(cell in {*model.classes_} for cell in last) > len(last):
-        LOG.warning(
-            "%s: column %d has labels that the model gives (%s), and is read as what it looks at: "
-            "--label %d if it is an old label",
-            *(source, width, last[0], width),
-        )
-
-
-def _batches(sentences: Iterable[Sentence], n_tokens: int) -> Iterator[list[Sentence]]:
-    batch: list[Sentence] = []
-    size = 0
-    for sentence in sentences:
-        batch.append(sentence)
-        size += len(sentence) + len(sentence.lines) + sum(map(len, sentence.lines)) // TOKEN_LETTERS
-        if size >= n_tokens:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+    parts = labeller.reader.parts()
+    for part in parts:
+        done = labeller(part)
+        yield done
+        if done.n_tokens:
+            break
+    if threads == 1 or not can_fork():
+        yield from map(labeller, parts)
+        return
+    ahead = next(parts, None)
+    if ahead is not None:
+        labeller.crf.set_params(n_jobs=1)
+        yield from in_order(labeller, chain([ahead], parts), threads)
 
 
 def _write(text: str, encoder: codecs.IncrementalEncoder) -> None:

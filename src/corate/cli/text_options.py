@@ -28,6 +28,7 @@ class TextOptions(NamedTuple):
     encoding: str
     label: str | None
     plain: bool = True  # whether the text may have neither labels nor columns
+    strict: bool = True  # whether bytes that are not of the encoding end it
 
     def on_tree(self) -> TextOptions:
         """With the heads of CoNLL-U, for models on trees; the label is DEPREL if none is named."""
@@ -51,6 +52,7 @@ class TextOptions(NamedTuple):
             labelled=labelled,
             encoding=self.encoding,
             plain=self.plain,
+            strict=self.strict,
         )
 
     def chunks(self, files: Sequence[str], progress: Callable[[int], Any] | None = None) -> Iterator[Corpus]:

@@ -112,6 +112,8 @@ class Corpus:
         """Sentences as a reader of `formats` yields them, with or without those that have no token."""
         every = list(sentences)
         kept = [s for s in every if s.columns and s.columns[0]]
+        if kept and getattr(kept[0], "features", None) is not None:
+            return _of_features(every if keep_empty else kept)
         n_columns = len(kept[0].columns) if kept else 1
         for sentence in kept:
             if len(sentence.columns) != n_columns:
@@ -227,6 +229,15 @@ class Corpus:
         labels = None if self.labels is None else Column(self.labels.codes[tokens], self.labels.values)
         whole = Corpus(tuple(columns), labels, _offsets(length[chosen].tolist()), self.keys)
         return whole.select(0, whole.n_sentences)
+
+
+def _of_features(sentences: Sequence[Any]) -> Corpus:
+    """Sentences whose tokens are given by features."""
+    from corate.text.tokens import as_corpus
+
+    labels = [sentence.labels or [] for sentence in sentences if len(sentence)]
+    tokens = [sentence.features or [] for sentence in sentences if len(sentence)]
+    return as_corpus(tokens, labels if any(labels) else None, "refuse")
 
 
 def letters_of(text: str) -> npt.NDArray[np.uint32]:

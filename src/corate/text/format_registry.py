@@ -8,4 +8,6 @@ FORMAT_CLASSES = {
     "wordtag": "WordTag",
     "jsonl": "Jsonl",
     "text": "Text",
+    "crfpp": "Crfpp",
+    "crfsuite": "Crfsuite",
 }

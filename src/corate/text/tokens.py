@@ -66,7 +66,7 @@ def _made(X: Any, y: Any, numbers: str | None, keys: Sequence[str] | None, says_
             raise InputError(TAKES_FEATURES)
         if X.keys and (numbers is None or keys == ()):
             raise InputError(TAKES_WORDS)
-        return X
+        return X.with_keys(keys) if keys else X
     sentences = token_lists(X)
     token = next(chain.from_iterable(sentences), None)
     if keys and isinstance(token, (str, tuple)):

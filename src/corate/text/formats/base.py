@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import ClassVar, NamedTuple
@@ -32,6 +32,7 @@ class Sentence:
     places: Sequence[int] = ()  # index in `lines` of each token's line
     line: int = 1  # number in the file of lines[0], from 1
     format: str = ""  # name of the format that it was read in
+    features: list[list[str]] | None = None  # of each token, in formats that have features and no words
 
     @property
     def words(self) -> list[str]:
@@ -42,11 +43,27 @@ class Sentence:
 
 
 class Labelling(NamedTuple):
-    """What is added to a sentence: a label for each token, perhaps with its probability, and a comment."""
+    """What is added to a sentence: a label for each token, and perhaps how probable it is."""
 
     labels: Sequence[str]
     probabilities: Sequence[float] | None = None
     comment: str | None = None
+    marginals: Sequence[Mapping[str, float]] | None = None  # of every label that is possible at a token
+    probability: float | None = None  # of the labels together
+    rank: int | None = None  # among the best label sequences, from 1
+
+    @property
+    def remark(self) -> str | None:
+        """What a comment line says before the sentence."""
+        rank = [] if self.rank is None else [f"nbest = {self.rank}"]
+        probability = [] if self.probability is None else [f"probability = {self.probability:.6g}"]
+        return " ".join([*rank, *probability, *([] if self.comment is None else [self.comment])]) or None
+
+    def chances(self, token: int, joint: str, between: str) -> str:
+        """The labels that are possible at a token with their probabilities, the best first."""
+        assert self.marginals is not None
+        ranked = sorted(self.marginals[token].items(), key=lambda item: -item[1])
+        return between.join(f"{label}{joint}{p:.4f}" for label, p in ranked)
 
 
 class Format(ABC):
@@ -57,6 +74,7 @@ class Format(ABC):
     """
 
     name: ClassVar[str]
+    line_by_line: ClassVar[bool] = False  # whether every line is a sentence
     extensions: ClassVar[tuple[str, ...]]
 
     def __init__(self, label: str | None = None, *, labelled: bool = True) -> None:
@@ -64,8 +82,24 @@ class Format(ABC):
         self._writable: dict[str, set[str]] = {}
 
     @abstractmethod
-    def read(self, lines: Iterable[str], source: str) -> Iterator[Sentence]:
-        """Sentences of a file, each as soon as its last line is there; `InputError` says `source:line`."""
+    def read(self, lines: Iterable[str], source: str, line: int = 1) -> Iterator[Sentence]:
+        """Sentences of a file, each as soon as its last line is there; `InputError` says `source:line`.
+
+        `line` is the number of the first line: from 2 on it is the rest of the file that was read last."""
+
+    def end_of_last(self, lines: Sequence[str], first: int) -> int:
+        """How many of these lines end where a sentence certainly ends, behind place `first` or later; 0 where
+        there is none. That is the first blank line, unless an empty one follows which may be more."""
+        if self.line_by_line:
+            return len(lines)
+        for k in range(len(lines) - 1, max(first, 1) - 1, -1):
+            if (
+                is_blank(lines[k])
+                and not is_blank(lines[k - 1])
+                and (not lines[k] or any(lines[k + 1 : k + 2]))
+            ):
+                return k + 1
+        return 0
 
     def read_runs(self, blocks: Iterable[list[str]], source: str) -> Iterator[Sentence | Corpus]:
         """As `read`, of lists of lines that arrived together, for those who want the tokens alone.
@@ -87,7 +121,12 @@ class Format(ABC):
         and `comment` precedes the sentence.
         """
         _check_lengths(sentence, labels, probabilities, comment)
-        added = None if labels is None else Labelling(labels, probabilities, comment)
+        return self.write_labelling(
+            sentence, None if labels is None else Labelling(labels, probabilities, comment)
+        )
+
+    def write_labelling(self, sentence: Sentence, added: Labelling | None) -> str:
+        """As `write`, with all that may be said of the labels."""
         try:
             if sentence.format != self.name:
                 lines = self.compose(sentence, added) if len(sentence) else []

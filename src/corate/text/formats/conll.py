@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
+from typing import ClassVar
 
 from corate.errors import InputError
 from corate.text.corpus import Corpus
@@ -60,7 +61,7 @@ class Conll(Format):
     """
 
     name = "conll"
-    extensions = (".conll", ".iob", ".bio", ".tsv", ".crf")
+    extensions: ClassVar[tuple[str, ...]] = (".conll", ".iob", ".bio", ".tsv", ".crf")
 
     def __init__(self, label: str | None = None, *, labelled: bool = True) -> None:
         super().__init__(label, labelled=labelled)
@@ -70,10 +71,13 @@ class Conll(Format):
         self._label_column = int(number)
         self._layout_read = _Layout()  # of the file that was read last
 
-    def read(self, lines: Iterable[str], source: str) -> Iterator[Sentence]:
-        lines = iter(lines)
-        head, layout = self._head(lines, source)
-        yield from self._sentences(1, chain(head, lines), layout, source)
+    def read(self, lines: Iterable[str], source: str, line: int = 1) -> Iterator[Sentence]:
+        lines, head = iter(lines), list[str]()
+        if line == 1:
+            self._layout_read = _Layout()
+        if not self._layout_read.width:
+            head, self._layout_read = self._head(lines, source, line)
+        yield from self._sentences(line, chain(head, lines), self._layout_read, source)
 
     def _sentences(self, line: int, lines: Iterable[str], layout: _Layout, source: str) -> Iterator[Sentence]:
         """Sentences of lines of which the first has this number in the file."""
@@ -108,13 +112,13 @@ class Conll(Format):
             yield plain.take()
         yield from self._sentences(line, chain(left, chain.from_iterable(blocks)), layout, source)
 
-    def _head(self, lines: Iterator[str], source: str) -> tuple[list[str], _Layout]:
+    def _head(self, lines: Iterator[str], source: str, first: int = 1) -> tuple[list[str], _Layout]:
         """Lines up to the first row that is surely a token, and the layout that it shows."""
         head: list[str] = []
         for line in lines:
             head.append(line)
             if not (line.startswith("#") or is_blank(line) or _is_docstart(line)):
-                self._layout_read = self._layout(cut_return(line)[0], source, len(head))
+                self._layout_read = self._layout(cut_return(line)[0], source, first + len(head) - 1)
                 return head, self._layout_read
         return head, _Layout()
 
@@ -153,7 +157,7 @@ class Conll(Format):
 
     def annotate(self, sentence: Sentence, added: Labelling) -> list[str]:
         lines = list(sentence.lines)
-        n_added = 1 if added.probabilities is None else 2
+        n_added = 1 + (added.probabilities is not None) + (added.marginals is not None)
         first = sentence.places[0] if sentence.places else len(lines)
         for place in range(first):
             lines[place] = self._still_comment(lines[place], n_added)
@@ -162,7 +166,7 @@ class Conll(Format):
         top = sentence.places[0]
         separator = _separator(lines[top])
         self.check_writable("label", added.labels, separator + "\t\r\n")
-        ends = _joined([added.labels], added.probabilities, separator)
+        ends = _joined(_ends(added), separator)
         if isinstance(sentence.places, range):  # plain rows, of which none ends in a return
             lines[: len(ends)] = [line + separator + cells for line, cells in zip(lines, ends, strict=False)]
         else:
@@ -171,8 +175,8 @@ class Conll(Format):
                 # Blanks around an only column would be part of it where a tab follows.
                 text = text.strip(" ") if self._layout_read.width == 1 else text
                 lines[place] = text + separator + cells + end
-        if added.comment is not None:
-            lines.insert(top, _comment_row(added.comment, lines[top], _Layout(separator)))
+        if added.remark is not None:
+            lines.insert(top, _comment_row(added.remark, lines[top], _Layout(separator)))
         return lines
 
     def _still_comment(self, line: str, n_added: int) -> str:
@@ -188,15 +192,15 @@ class Conll(Format):
     def compose(self, sentence: Sentence, added: Labelling | None) -> list[str]:
         columns: list[Sequence[str]] = [*sentence.columns]
         columns += [] if sentence.labels is None else [sentence.labels]
-        columns += [] if added is None else [added.labels]
+        columns += [] if added is None else _ends(added)
         # A single column shows no tab: its blanks would separate columns.
         forbidden = "\t\r\n" if len(columns) > 1 else " \t\r\n"
         for column in columns:
             self.check_writable("value", column, forbidden)
         if any(map(_is_docstart, sentence.words)):
             raise InputError("the word '-DOCSTART-' cannot be written in the format conll: use --to jsonl")
-        comments = [] if added is None or added.comment is None else [comment_line(added.comment)]
-        return [*comments, *_joined(columns, None if added is None else added.probabilities, "\t"), ""]
+        comments = [] if added is None or added.remark is None else [comment_line(added.remark)]
+        return [*comments, *_joined(columns, "\t"), ""]
 
 
 def _is_docstart(line: str) -> bool:
@@ -258,11 +262,17 @@ def _separator(line: str) -> str:
     return " " if "\t" not in line and " " in cut_return(line)[0].strip(" ") else "\t"
 
 
-def _joined(
-    columns: Sequence[Sequence[str]], probabilities: Sequence[float] | None, separator: str
-) -> list[str]:
-    if probabilities is not None:
-        columns = [*columns, [f"{p:.4f}" for p in probabilities]]
+def _ends(added: Labelling) -> list[Sequence[str]]:
+    """The columns that are added: labels, their probabilities, those of all labels."""
+    columns: list[Sequence[str]] = [added.labels]
+    if added.probabilities is not None:
+        columns.append([f"{p:.4f}" for p in added.probabilities])
+    if added.marginals is not None:
+        columns.append([added.chances(k, "=", "|") for k in range(len(added.labels))])
+    return columns
+
+
+def _joined(columns: Sequence[Sequence[str]], separator: str) -> list[str]:
     if len(columns) == 1:
         return list(columns[0])
     return [separator.join(cells) for cells in zip(*columns, strict=True)]

@@ -53,9 +53,9 @@ class Conllu(Format):
         # What is looked at beside the word.
         self._observed = [UPOS] * (self._field == DEPREL) + [HEAD] * self._on_tree
 
-    def read(self, lines: Iterable[str], source: str) -> Iterator[Sentence]:
+    def read(self, lines: Iterable[str], source: str, line: int = 1) -> Iterator[Sentence]:
         for first, group in paragraphs(lines):
-            yield self._sentence(first, group, source)
+            yield self._sentence(first + line - 1, group, source)
 
     def _sentence(self, first: int, lines: list[str], source: str) -> Sentence:
         columns: list[list[str]] = [[] for _ in (FORM, *self._observed)]
@@ -93,10 +93,10 @@ class Conllu(Format):
         rows = [cut_return(lines[place])[0].split("\t") for place in sentence.places]
         for place, row in zip(sentence.places, self._filled(rows, added), strict=True):
             lines[place] = row + cut_return(lines[place])[1]
-        if added.comment is not None and sentence.places:
+        if added.remark is not None and sentence.places:
             # Not at places[0]: a comment may not stand between a range and its first token.
             top = next(i for i, line in enumerate(lines) if not (line.startswith("#") or is_blank(line)))
-            lines.insert(top, comment_line(added.comment) + cut_return(lines[top])[1])
+            lines.insert(top, comment_line(added.remark) + cut_return(lines[top])[1])
         return lines
 
     def compose(self, sentence: Sentence, added: Labelling | None) -> list[str]:
@@ -105,7 +105,7 @@ class Conllu(Format):
         if added is None and sentence.labels is not None:
             added = Labelling(sentence.labels)
         filled = ["\t".join(row) for row in rows] if added is None else self._filled(rows, added)
-        comments = [] if added is None or added.comment is None else [comment_line(added.comment)]
+        comments = [] if added is None or added.remark is None else [comment_line(added.remark)]
         return [*comments, *filled, ""]
 
     def _filled(self, rows: list[list[str]], added: Labelling) -> list[str]:
@@ -113,7 +113,9 @@ class Conllu(Format):
         for row, label in zip(rows, added.labels, strict=True):
             row[self._field] = _with_feature(row[FEATS], self._feature, label) if self._feature else label
         for row, probability in zip(rows, added.probabilities or [], strict=False):
-            row[MISC] = _with_probability(row[MISC], probability)
+            row[MISC] = _with(row[MISC], "Prob", f"{probability:.4f}")
+        for k, row in enumerate(rows if added.marginals is not None else []):
+            row[MISC] = _with(row[MISC], "Probs", added.chances(k, ":", ","))
         return ["\t".join(row) for row in rows]
 
 
@@ -153,6 +155,6 @@ def _with_feature(feats: str, name: str, label: str) -> str:
     return "|".join(f"{key}={features[key]}" for key in sorted(features, key=str.lower)) or EMPTY
 
 
-def _with_probability(misc: str, probability: float) -> str:
-    kept = [item for item in misc.split("|") if item != EMPTY and not item.startswith("Prob=")]
-    return "|".join([*kept, f"Prob={probability:.4f}"])
+def _with(misc: str, name: str, value: str) -> str:
+    kept = [item for item in misc.split("|") if item != EMPTY and not item.startswith(f"{name}=")]
+    return "|".join([*kept, f"{name}={value}"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 
 from corate.errors import InputError
@@ -17,6 +17,7 @@ from corate.text.corpus import UNLABELLED
 from corate.text.formats.base import Format, Labelling, Sentence, cut_return, is_blank
 
 ESCAPED_SURROGATE = re.compile(r"\\u[dD]")
+NO_TEXT = re.compile("[\ud800-\udfff\0]")
 ESCAPED_NUL = "\\u0000"
 
 
@@ -24,18 +25,31 @@ class Jsonl(Format):
     """`label` is the key of the labels, `labels` by default."""
 
     name = "jsonl"
+    line_by_line = True
     extensions = (".jsonl", ".ndjson")
 
-    def read(self, lines: Iterable[str], source: str) -> Iterator[Sentence]:
-        width = 0  # number of observed columns, as soon as a sentence shows it
-        for number, line in enumerate(lines, 1):
-            where = source, number
-            columns, labels = ([], []) if is_blank(line) else self._parsed(line, where)
-            width = width or len(columns)
-            if columns and len(columns) != width:
-                raise InputError(f"tokens with {len(columns)} columns where the first have {width}", *where)
-            places = [0] * len(columns[0]) if columns else []
-            yield Sentence(columns, labels if self.labelled else None, [line], places, number, self.name)
+    width = 0  # number of observed columns, as soon as a sentence shows it
+    on_bad: Callable[[InputError], object] | None = None  # told of a bad line, which is then passed over
+
+    def read(self, lines: Iterable[str], source: str, line: int = 1) -> Iterator[Sentence]:
+        self.width = 0 if line == 1 else self.width
+        for number, text in enumerate(lines, line):
+            try:
+                yield self._sentence(text, (source, number))
+            except InputError as error:
+                if self.on_bad is None:
+                    raise
+                self.on_bad(error)
+
+    def _sentence(self, text: str, where: tuple[str, int]) -> Sentence:
+        if self.on_bad is not None and NO_TEXT.search(text):
+            raise InputError("bytes that are not of the encoding", *where)
+        columns, labels = ([], []) if is_blank(text) else self._parsed(text, where)
+        self.width = self.width or len(columns)
+        if columns and len(columns) != self.width:
+            raise InputError(f"tokens with {len(columns)} columns where the first have {self.width}", *where)
+        places = [0] * len(columns[0]) if columns else []
+        return Sentence(columns, labels if self.labelled else None, [text], places, where[1], self.name)
 
     @property
     def _key(self) -> str:
@@ -138,8 +152,11 @@ def _predicted(labelling: Labelling | None) -> dict[str, Any]:
     added: dict[str, Any] = {"predicted": list(labelling.labels)}
     if labelling.probabilities is not None:
         added["probabilities"] = [round(float(p), 4) for p in labelling.probabilities]
-    if labelling.comment is not None:
-        added["comment"] = labelling.comment
+    if labelling.marginals is not None:
+        added["marginals"] = [{y: round(p, 6) for y, p in token.items()} for token in labelling.marginals]
+    for name in ("rank", "probability", "comment"):
+        if (value := getattr(labelling, name)) is not None:
+            added[name] = value
     return added
 
 

@@ -43,19 +43,23 @@ def open_lines(path: str | Path, encoding: str = "utf-8", progress: Progress | N
 
 
 def open_blocks(
-    path: str | Path, encoding: str = "utf-8", progress: Progress | None = None
+    path: str | Path, encoding: str = "utf-8", progress: Progress | None = None, strict: bool = True
 ) -> Iterator[list[str]]:
-    """As `open_lines`, in lists of the lines that arrived together."""
+    """As `open_lines`, in lists of the lines that arrived together. Where it is not `strict`, what is no text
+    stays in the lines: bytes as halves of surrogate pairs, NULs and returns as they are."""
     source = source_name(path)
     blocks = _raw_blocks(path, source)
     if progress is not None:
         blocks = _reported(blocks, progress)
-    return blocks_of(blocks, encoding, source)
+    return blocks_of(blocks, encoding, source, strict)
 
 
-def blocks_of(blocks: Iterator[bytes], encoding: str, source: str) -> Iterator[list[str]]:
+def blocks_of(
+    blocks: Iterator[bytes], encoding: str, source: str, strict: bool = True
+) -> Iterator[list[str]]:
     """The same of bytes that were read already."""
-    return _split(_decoded(_unpacked(_no_archive(blocks, source), source), encoding, source), source)
+    unpacked = _unpacked(_no_archive(blocks, source), source)
+    return _split(_decoded(unpacked, encoding, source, strict), source, strict)
 
 
 def _no_archive(blocks: Iterator[bytes], source: str) -> Iterator[bytes]:
@@ -135,8 +139,8 @@ def _gunzipped(blocks: Iterable[bytes], source: str) -> Iterator[bytes]:
         raise InputError("truncated gzip file: its end is missing", source)
 
 
-def _decoded(blocks: Iterable[bytes], encoding: str, source: str) -> Iterator[str]:
-    decoder = _decoder(encoding, source)
+def _decoded(blocks: Iterable[bytes], encoding: str, source: str, strict: bool) -> Iterator[str]:
+    decoder = _decoder(encoding, source, "strict" if strict else "surrogateescape")
     line, at_start = 1, True
     for block, final in chain(((block, False) for block in blocks), [(b"", True)]):
         state = decoder.getstate()
@@ -150,17 +154,17 @@ def _decoded(blocks: Iterable[bytes], encoding: str, source: str) -> Iterator[st
             raise InputError(f"not {encoding}: {error}", source, line) from error
         if at_start and text:
             text, at_start = text.removeprefix("\ufeff"), False
-        if "\0" in text:
+        if strict and "\0" in text:
             message = f"NUL character: no text file, or not in {encoding} (try --encoding utf-16)"
             raise InputError(message, source, line + text[: text.index("\0")].count("\n"))
         line += text.count("\n")
         yield text
 
 
-def _decoder(encoding: str, source: str) -> codecs.IncrementalDecoder:
+def _decoder(encoding: str, source: str, errors: str = "strict") -> codecs.IncrementalDecoder:
     try:
         "a".encode(encoding)  # refuses codecs that are not for text, such as hex
-        return codecs.getincrementaldecoder(encoding)()
+        return codecs.getincrementaldecoder(encoding)(errors)
     except (LookupError, ValueError) as error:
         raise InputError(f"unknown encoding {encoding!r}: give e.g. utf-8 or latin-1", source) from error
 
@@ -171,7 +175,7 @@ def _undecodable(error: UnicodeDecodeError, encoding: str, source: str, line: in
     return InputError(f"byte 0x{bad[0]:02x} is not {encoding}: try --encoding {hint}", source, line)
 
 
-def _split(texts: Iterable[str], source: str) -> Iterator[list[str]]:
+def _split(texts: Iterable[str], source: str, strict: bool = True) -> Iterator[list[str]]:
     unfinished: list[str] = []  # pieces of the last line, joined once it is complete
     n_lines = n_letters = 0
     for text in texts:
@@ -185,10 +189,10 @@ def _split(texts: Iterable[str], source: str) -> Iterator[list[str]]:
             lines[0] = "".join(unfinished)
             unfinished = [lines.pop()]
             n_letters = len(unfinished[0])
-            yield check_returns(lines, source, n_lines)
+            yield check_returns(lines, source, n_lines) if strict else lines
             n_lines += len(lines)
     if last := "".join(unfinished):
-        yield check_returns([last], source, n_lines)
+        yield check_returns([last], source, n_lines) if strict else [last]
 
 
 def check_returns(lines: list[str], source: str, before: int) -> list[str]:

@@ -22,6 +22,7 @@ Part = TypeVar("Part", Sentence, Sentence | Corpus)
 
 # What is read until a sentence with a token is complete: more is no text, or has lost its blank lines.
 MOST_LINES = 1_000_000
+PART_LETTERS = 1 << 18  # that are read before a part of a file is handed on
 MOST_LETTERS = 1 << 28
 
 
@@ -65,6 +66,22 @@ class Reader(Iterator[Sentence]):
         """The tokens alone, of many sentences at once where the format can read them so."""
         return self._checked(self.format.read_runs(self._blocks, self.source))
 
+    def parts(self) -> Iterator[tuple[int, list[str]]]:
+        """The lines in parts that end where a sentence ends, each with the number of its first: what
+        `format.read` takes."""
+        line, left, letters = 1, list[str](), 0
+        for block in self._blocks:
+            left += block
+            letters += sum(map(len, block))
+            new = len(left) - len(block)
+            end = self.format.end_of_last(left, new - 1) if letters >= PART_LETTERS else 0
+            if end:
+                yield line, left[:end]
+                line, left, letters = line + end, left[end:], 0
+                self._gauge.reset()
+        if left:
+            yield line, left
+
     def _checked(self, parts: Iterator[Part]) -> Iterator[Part]:
         n_sentences = n_tokens = 0
         for part in parts:
@@ -87,14 +104,16 @@ def read(
     encoding: str = "utf-8",
     progress: Progress | None = None,
     plain: bool = True,
+    strict: bool = True,
 ) -> Reader:
     """Sentences of a file (`-` is standard input) in the named format, or in the one that `detect` finds; not
-    in plain text where that makes no sense. Doubts about the format are logged.
+    in plain text where that makes no sense. Doubts about the format are logged. Where it is not `strict`,
+    bytes that are not of the encoding are left to the format.
 
     Everything wrong with the input raises `InputError`. A labelled file without any token is wrong, too.
     """
     named = None if format is None else open_format(format, label, labelled=labelled)
-    blocks = open_blocks(path, encoding, progress)
+    blocks = open_blocks(path, encoding, progress, strict)
     if named is not None:
         return Reader(named, blocks, source_name(path))
     head = _head(_Gauge(source_name(path)).watch(blocks))
@@ -156,7 +175,9 @@ def _corpora(parts: Iterable[Sentence | Corpus], chunk_tokens: int | None = None
         if not _n_tokens(part):  # comments, blank lines: no columns
             continue
         n_tokens += _n_tokens(part)
-        enough = chunk_tokens is not None and n_tokens >= chunk_tokens
+        # Which keys features have is known at the end alone.
+        has_features = isinstance(part, Sentence) and part.features is not None
+        enough = chunk_tokens is not None and n_tokens >= chunk_tokens and not has_features
         if isinstance(part, Sentence):
             sentences.append(part)
         if sentences and (enough or isinstance(part, Corpus)):

@@ -5,7 +5,7 @@ Labelled text is written as CoNLL columns, word and label.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from corate.errors import InputError
 from corate.text.formats.base import Format, Labelling, Sentence, cut_return, split_blanks
@@ -16,17 +16,19 @@ class Text(Format):
     """Only for text that is still to be labelled (`labelled=False`)."""
 
     name = "text"
+    line_by_line = True
     extensions = (".txt",)
 
     def __init__(self, label: str | None = None, *, labelled: bool = True) -> None:
         super().__init__(label, labelled=labelled)
+        self.split: Callable[[str], list[str]] = split_blanks
         if labelled or label is not None:
             raise InputError("plain text has no labels: give another format with --format")
 
-    def read(self, lines: Iterable[str], source: str) -> Iterator[Sentence]:
-        for number, line in enumerate(lines, 1):
-            words = split_blanks(cut_return(line)[0])
-            yield Sentence([words] if words else [], None, [line], [0] * len(words), number, self.name)
+    def read(self, lines: Iterable[str], source: str, line: int = 1) -> Iterator[Sentence]:
+        for number, text in enumerate(lines, line):
+            words = self.split(cut_return(text)[0])
+            yield Sentence([words] if words else [], None, [text], [0] * len(words), number, self.name)
 
     def annotate(self, sentence: Sentence, added: Labelling) -> list[str]:
         if not len(sentence):

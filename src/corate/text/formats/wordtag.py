@@ -15,6 +15,7 @@ class WordTag(Format):
     """The label always follows the slash: `label` is not used."""
 
     name = "wordtag"
+    line_by_line = True
     extensions = ()
 
     def __init__(self, label: str | None = None, *, labelled: bool = True) -> None:
@@ -24,15 +25,15 @@ class WordTag(Format):
                 f"label {label!r}: in word/tag text the label follows the slash, leave --label out"
             )
 
-    def read(self, lines: Iterable[str], source: str) -> Iterator[Sentence]:
-        for number, line in enumerate(lines, 1):
-            tokens = split_blanks(cut_return(line)[0])
+    def read(self, lines: Iterable[str], source: str, line: int = 1) -> Iterator[Sentence]:
+        for number, text in enumerate(lines, line):
+            tokens = split_blanks(cut_return(text)[0])
             labels = None
             if self.labelled:
                 words, labels = _parted(tokens, source, number)
             else:
                 words = [_untagged(token) for token in tokens]
-            yield Sentence([words] if words else [], labels, [line], [0] * len(words), number, self.name)
+            yield Sentence([words] if words else [], labels, [text], [0] * len(words), number, self.name)
 
     def annotate(self, sentence: Sentence, added: Labelling) -> list[str]:
         if not len(sentence):
@@ -41,7 +42,7 @@ class WordTag(Format):
         return [line + cut_return(sentence.lines[0])[1]]
 
     def compose(self, sentence: Sentence, added: Labelling | None) -> list[str]:
-        if added is not None and not (added.probabilities is None and added.comment is None):
+        if added is not None and added != Labelling(added.labels):
             raise InputError(
                 "word/tag text has no place for probabilities or comments: use --to conll or jsonl"
             )
