@@ -17,6 +17,7 @@ import click
 
 from corate import __version__
 from corate.cli.audit import audit
+from corate.cli.convert import convert
 from corate.cli.curve import curve
 from corate.cli.demo import demo
 from corate.cli.diff import diff
@@ -67,7 +68,7 @@ def cli(context: click.Context) -> None:
 
 
 COMMANDS = (train, tag, eval_, curve, explain, inspect, update, forget, merge, diff, refit, prune)
-for command in (*COMMANDS, network, serve, suggest, audit, demo):
+for command in (*COMMANDS, convert, network, serve, suggest, audit, demo):
     add_log_options(command)
     cli.add_command(command)
 
