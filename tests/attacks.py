@@ -19,7 +19,7 @@ from corate.text.corpus import Corpus
 from corate.text.formats import Format, Sentence, open_format
 from corate.text.formats.detect import detect
 from corate.text.formats.lines import blocks_of
-from corate.text.formats.reader import Reader, _corpora
+from corate.text.formats.reader import Reader, corpora
 
 SEEDS = Path(__file__).parent / "fuzz"  # a folder a target: bytes to begin with, and what was found
 LABELS = ("X", "B-Y", "é")
@@ -81,7 +81,7 @@ def check_labelled(name: str, data: bytes) -> None:
     for one_go in (False, True):
         try:
             reader = Reader(open_format(name), blocks(data), "fuzz")
-            corpus = Corpus.join([*_corpora(reader.runs() if one_go else iter(reader))])
+            corpus = Corpus.join([*corpora(reader.runs() if one_go else iter(reader))])
         except InputError as error:
             clear(error)
             outcomes.append(str(error))

@@ -42,9 +42,7 @@ class Spool:
 
     def add(self, chunk: Corpus) -> None:
         self._file.seek(self._places[-1])
-        buffer = io.BytesIO()
-        np.savez(buffer, **_packed(chunk))
-        self._file.write(buffer.getbuffer())
+        self._file.write(packed(chunk))
         self._places.append(self._file.tell())
         if chunk.keys:
             self._note_values(chunk)
@@ -84,9 +82,8 @@ class Spool:
 
     def _chunk(self, k: int) -> Corpus:
         self._file.seek(self._places[k])
-        data = io.BytesIO(self._file.read(self._places[k + 1] - self._places[k]))
-        with np.load(data, allow_pickle=False) as arrays:
-            return _unpacked(arrays).with_keys(sorted(self._values))
+        data = self._file.read(self._places[k + 1] - self._places[k])
+        return unpacked(data).with_keys(sorted(self._values))
 
 
 def _within(bounds: list[int], first: int, last: int) -> range:
@@ -96,7 +93,19 @@ def _within(bounds: list[int], first: int, last: int) -> range:
     return range(bisect_right(bounds, first) - 1, bisect_right(bounds, min(last, bounds[-1]) - 1))
 
 
-def _packed(corpus: Corpus) -> dict[str, Any]:
+def packed(corpus: Corpus) -> bytes:
+    """A corpus as bytes, on its way to a file or to another process."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **_arrays(corpus))
+    return buffer.getvalue()
+
+
+def unpacked(data: bytes) -> Corpus:
+    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        return _corpus(arrays)
+
+
+def _arrays(corpus: Corpus) -> dict[str, Any]:
     """The corpus in few bytes: codes as narrow as they can be, strings as JSON, which knows all of them."""
     columns = [*corpus.columns, *([] if corpus.labels is None else [corpus.labels])]
     strings = {"keys": corpus.keys, "values": [column.values for column in columns]}
@@ -106,7 +115,7 @@ def _packed(corpus: Corpus) -> dict[str, Any]:
     return {"strings": text, "lengths": lengths, "labelled": np.array(corpus.labels is not None), **codes}
 
 
-def _unpacked(arrays: Any) -> Corpus:
+def _corpus(arrays: Any) -> Corpus:
     strings = json.loads(arrays["strings"].tobytes())
     columns = [
         Column(arrays[f"codes{k}"].astype(np.int32), values) for k, values in enumerate(strings["values"])

@@ -76,6 +76,7 @@ class Format(ABC):
     name: ClassVar[str]
     line_by_line: ClassVar[bool] = False  # whether every line is a sentence
     extensions: ClassVar[tuple[str, ...]]
+    a_line_each: ClassVar[bool] = False  # whether a sentence is a line; otherwise it ends at a blank one
 
     def __init__(self, label: str | None = None, *, labelled: bool = True) -> None:
         self.label, self.labelled = label, labelled
@@ -137,6 +138,11 @@ class Format(ABC):
         except InputError as error:
             raise InputError(f"in the sentence of line {sentence.line}: {error}") from error
         return "\n".join(lines) + "\n" if lines else ""
+
+    def begin_with(self, head: Iterable[str], source: str) -> None:
+        """From now on, read what follows somewhere behind these first lines of a file; for most formats they
+        make no difference."""
+        return
 
     @abstractmethod
     def annotate(self, sentence: Sentence, added: Labelling) -> list[str]:

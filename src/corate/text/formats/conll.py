@@ -70,6 +70,11 @@ class Conll(Format):
             raise InputError(f"label column {number!r}: give a number from 1 on, or -1 for the last column")
         self._label_column = int(number)
         self._layout_read = _Layout()  # of the file that was read last
+        self._layout_known: _Layout | None = None  # of a file whose first lines were shown
+
+    def begin_with(self, head: Iterable[str], source: str) -> None:
+        layout = self._head(iter(head), source)[1]
+        self._layout_known = layout if layout.width else None
 
     def read(self, lines: Iterable[str], source: str, line: int = 1) -> Iterator[Sentence]:
         lines, head = iter(lines), list[str]()
@@ -113,7 +118,9 @@ class Conll(Format):
         yield from self._sentences(line, chain(left, chain.from_iterable(blocks)), layout, source)
 
     def _head(self, lines: Iterator[str], source: str, first: int = 1) -> tuple[list[str], _Layout]:
-        """Lines up to the first row that is surely a token, and the layout that it shows."""
+        """Lines up to the first row that is surely a token, and the layout that it shows; none if known."""
+        if self._layout_known is not None:
+            return [], self._layout_known
         head: list[str] = []
         for line in lines:
             head.append(line)

@@ -58,8 +58,14 @@ def blocks_of(
     blocks: Iterator[bytes], encoding: str, source: str, strict: bool = True
 ) -> Iterator[list[str]]:
     """The same of bytes that were read already."""
-    unpacked = _unpacked(_no_archive(blocks, source), source)
-    return _split(_decoded(unpacked, encoding, source, strict), source, strict)
+    return lines_of(_unpacked(_no_archive(blocks, source), source), encoding, source, strict)
+
+
+def lines_of(
+    blocks: Iterable[bytes], encoding: str, source: str, strict: bool = True, at_start: bool = True
+) -> Iterator[list[str]]:
+    """The same of bytes that are not packed; `at_start`: of those that a file begins with."""
+    return _split(_decoded(blocks, encoding, source, strict, at_start), source, strict)
 
 
 def _no_archive(blocks: Iterator[bytes], source: str) -> Iterator[bytes]:
@@ -139,9 +145,11 @@ def _gunzipped(blocks: Iterable[bytes], source: str) -> Iterator[bytes]:
         raise InputError("truncated gzip file: its end is missing", source)
 
 
-def _decoded(blocks: Iterable[bytes], encoding: str, source: str, strict: bool) -> Iterator[str]:
+def _decoded(
+    blocks: Iterable[bytes], encoding: str, source: str, strict: bool, at_start: bool
+) -> Iterator[str]:
     decoder = _decoder(encoding, source, "strict" if strict else "surrogateescape")
-    line, at_start = 1, True
+    line = 1
     for block, final in chain(((block, False) for block in blocks), [(b"", True)]):
         state = decoder.getstate()
         try:

@@ -54,8 +54,16 @@ class _Gauge:
 class Reader(Iterator[Sentence]):
     """The sentences of a file, each as soon as it is complete; `format` also writes them."""
 
-    def __init__(self, format: Format, blocks: Iterable[list[str]], source: str) -> None:  # noqa: A002
+    def __init__(
+        self,
+        format: Format,  # noqa: A002
+        blocks: Iterable[list[str]],
+        source: str,
+        whole: bool = True,
+    ) -> None:
+        """`whole`: the lines of all of a file, which is to have some tokens."""
         self.format, self.source, self._gauge = format, source, _Gauge(source)
+        self._some = whole and format.labelled
         self._blocks = self._gauge.watch(blocks)
         self._sentences = self._checked(format.read(chain.from_iterable(self._blocks), source))
 
@@ -90,7 +98,7 @@ class Reader(Iterator[Sentence]):
                 n_tokens += _n_tokens(part)
                 self._gauge.reset()
             yield part
-        if self.format.labelled and not n_tokens:
+        if self._some and not n_tokens:
             message = "no sentence: nothing to learn from" if n_sentences else "empty file"
             raise InputError(message, self.source)
 
@@ -116,16 +124,27 @@ def read(
     blocks = open_blocks(path, encoding, progress, strict)
     if named is not None:
         return Reader(named, blocks, source_name(path))
-    head = _head(_Gauge(source_name(path)).watch(blocks))
-    name, doubt = identify(path, "".join([line + "\n" for line in head]), labelled, label, plain)
-    if doubt is not None:
-        LOG.warning("%s: %s", source_name(path), doubt)
-    detected = open_format(name, label, labelled=labelled)
+    head = first_lines(blocks, source_name(path))
+    detected = format_of(path, head, label, labelled, plain)
     return Reader(detected, chain([head], blocks), source_name(path))
 
 
-def _head(blocks: Iterator[list[str]]) -> list[str]:
+def format_of(
+    path: str | Path, head: list[str], label: str | None, labelled: bool, plain: bool = True
+) -> Format:
+    """The format of a file that begins with these lines; where that is not certain, the log says so."""
+    name, doubt = identify(path, "".join([line + "\n" for line in head]), labelled, label, plain)
+    if doubt is not None:
+        LOG.warning("%s: %s", source_name(path), doubt)
+    return open_format(name, label, labelled=labelled)
+
+
+def first_lines(blocks: Iterator[list[str]], source: str) -> list[str]:
     """What arrives until there is a line to tell the format by."""
+    return _head(_Gauge(source).watch(blocks))
+
+
+def _head(blocks: Iterator[list[str]]) -> list[str]:
     head: list[str] = []
     for lines in blocks:
         head += lines
@@ -145,7 +164,7 @@ def read_corpus(
 ) -> Corpus:
     """A whole file in memory; the parameters are those of `read`."""
     sentences = read(path, format, label=label, labelled=labelled, encoding=encoding, progress=progress)
-    return Corpus.join(list(_corpora(sentences.runs())))
+    return Corpus.join(list(corpora(sentences.runs())))
 
 
 def read_chunks(
@@ -163,10 +182,10 @@ def read_chunks(
         read(path, format, label=label, labelled=labelled, encoding=encoding, progress=progress)
         for path in ([paths] if isinstance(paths, (str, Path)) else paths)
     )
-    return _corpora(_of_one_width(readers), chunk_tokens)
+    return corpora(_of_one_width(readers), chunk_tokens)
 
 
-def _corpora(parts: Iterable[Sentence | Corpus], chunk_tokens: int | None = None) -> Iterator[Corpus]:
+def corpora(parts: Iterable[Sentence | Corpus], chunk_tokens: int | None = None) -> Iterator[Corpus]:
     """Corpora of about so many tokens, or one of them all."""
     chunk: list[Corpus] = []
     sentences: list[Sentence] = []
