@@ -1,5 +1,16 @@
-"""`python -m corate` is `corate`."""
+"""`python -m corate` is `corate`; Ctrl-C is one line from the first import on."""
 
-from corate.cli import main
+import sys
 
-main()
+
+def main() -> None:
+    try:
+        from corate.cli import main as run
+    except KeyboardInterrupt:
+        print("corate: interrupted", file=sys.stderr)
+        sys.exit(130)
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 
+def spoken(model: object) -> str:
+    """The class of a model with its article: a Tagger, an EmpiricalCRF, an HMM, an MEMM."""
+    name = type(model).__name__
+    return f"{'an' if name[0] in 'AEIOU' or name.startswith(('HMM', 'MEMM')) else 'a'} {name}"
+
+
 class CorateError(Exception):
     """Base of every error that corate raises on purpose; the CLI prints it as one line."""
 

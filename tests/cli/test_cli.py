@@ -93,6 +93,8 @@ def test_a_fit_that_ends_early_says_so(cli: Cli, tmp_path: Path) -> None:
     assert err.startswith("corate: LinearChainCRF: no convergence after 3 iterations")
     assert err.count("\n") == 1
     assert corate.load(model).max_iterations == 3
+    assert "no convergence, the limit of iterations ended the search" in cli("inspect", model).out
+    assert json.loads(cli("inspect", model, "--json").out)["search"] == "limit"
 
 
 def test_fitted_models_do_not_change(cli: Cli, tmp_path: Path) -> None:

@@ -6,10 +6,13 @@ import io
 import json
 import logging
 import random
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -351,3 +354,118 @@ def test_glued_punctuation_is_hinted_at(
     assert out.split("\n")[3] == ".\tPUNCT"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"The dog barked .\n")))
     assert cli("tag", "-m", pos_model).err == ""
+
+
+# Python ----------------------------------------------------------------------------------------------
+
+
+def test_cross_val_predict() -> None:
+    """Sentences of different lengths, and of equal ones; against folds by hand."""
+    from sklearn.model_selection import KFold, cross_val_predict
+
+    X, y = corate.load_sample()
+    for n, width in ((60, None), (30, 3)):
+        A, b = [x[:width] for x in X[:n]], [labels[:width] for labels in y[:n]]
+        found = cross_val_predict(corate.Tagger("fixed"), A, b, cv=3)
+        for train, test in KFold(3).split(A):
+            model = corate.Tagger("fixed").fit([A[i] for i in train], [b[i] for i in train])
+            assert list(found[test]) == model.predict([A[i] for i in test])
+
+
+def test_sum_merges() -> None:
+    X, y = corate.load_sample()
+    parts = [corate.HMM().fit(X[a : a + 20], y[a : a + 20]) for a in (0, 20, 40)]
+    merged: Any = sum(parts)
+    assert merged.counts_ == corate.HMM().fit(X[:60], y[:60]).counts_
+    with pytest.raises(TypeError):
+        1 + parts[0]
+
+
+def test_labels_of_numpy_come_back_as_strings() -> None:
+    model = corate.Tagger("fixed").fit([["a", "b"]], [np.array(["X", "Y"])])
+    assert {type(label) for labels in model.predict([["a", "b"]]) for label in labels} == {str}
+    assert {*map(type, model.classes_)} == {str}
+
+
+def test_articles() -> None:
+    a, b = (cls().fit([["a"]], [["X"]]) for cls in (corate.EmpiricalCRF, corate.HMM))
+    with pytest.raises(corate.InputError, match="an EmpiricalCRF and an HMM do not merge"):
+        a + b
+
+
+def test_the_start_of_a_sentence_is_a_reason() -> None:
+    """In a shared MEMM all scores of a sentence's labels add up to what is normalised."""
+    X, y = corate.load_sample()
+    for models in ("own", "shared"):
+        model = corate.MEMM(models=models).fit(X[:30], y[:30])
+        reasons = model.explain(X[0])[0].reasons
+        start = [reason for reason in reasons if reason.text.startswith("the start of the sentence before")]
+        assert start
+        weights = {name: w for name, w in model.named_weights().items() if "^" in name[1:-1]}
+        assert {reason.score for reason in start} <= {*weights.values()}
+
+
+def test_help_of_the_hmm_stands_alone() -> None:
+    assert "above" not in (corate.HMM.__doc__ or "")
+
+
+# Fits that end early ---------------------------------------------------------------------------------
+
+
+def test_ctrl_c_is_told_by_the_exit_code_and_the_file(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from corate.models.loglinear.optimise import Search
+
+    step = Search.step
+
+    def interrupted(self: Search, *args: Any) -> bool:
+        if len(self.log) == 3:
+            raise KeyboardInterrupt
+        return step(self, *args)
+
+    monkeypatch.setattr(Search, "step", interrupted)
+    text, model = tmp_path / "a.conll", tmp_path / "m"
+    write(text, *(part[:20] for part in corate.load_sample()))
+    for kind in ("crf", "separate"):
+        command = ("train", "--model", kind, text, "-m", model)
+        code, _, err = cli(*command)
+        assert code == 130
+        assert "interrupted after 2 iterations; the best weights so far are kept" in err
+        assert corate.load(model).ended_ == "interrupted"
+        assert "(interrupted)" in cli("inspect", model).out
+        assert cli(*command, "--keep-on-interrupt").code == 0
+    monkeypatch.undo()
+    assert cli("train", "--model", "crf", text, "-m", model).code == 0
+    assert corate.load(model).ended_ == "converged"
+
+
+def test_too_few_sentences_for_weights_are_said(cli: Cli, tmp_path: Path) -> None:
+    text, model = tmp_path / "a.conll", tmp_path / "m"
+    write(text, *(part[:5] for part in corate.load_sample()))
+    code, _, err = cli("train", text, "-m", model)
+    assert (code, err) == (0, "corate: weights are fixed: there were too few sentences to fit them\n")
+    assert "weights: fixed: there were too few sentences" in cli("inspect", model).out
+    assert cli("train", "--weights", "fixed", text, "-m", model).err == ""
+
+
+def test_ctrl_c_during_imports_is_one_line() -> None:
+    probe = (
+        "import runpy, sys\n"
+        "class Stop:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'click': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Stop())\n"
+        "runpy.run_module('corate', run_name='__main__')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "corate: interrupted\n")
+
+
+def test_a_template_of_labels_alone(cli: Cli, tmp_path: Path) -> None:
+    text, template = tmp_path / "a.conll", tmp_path / "template"
+    text.write_text("a\tX\n")
+    for lines in ("B\n", "# Bigram\nB01\nU02:\n"):
+        template.write_text(lines)
+        result = cli("train", "--contexts", template, text, "-m", tmp_path / "m")
+        assert_one_line(result, "template: a template of labels alone, such as B")

@@ -62,6 +62,12 @@ def cli(context: click.Context) -> None:
       corate train train.conll -m pos.model     # two columns: word TAB label
       corate tag -m pos.model text.txt
       corate eval -m pos.model test.conll
+    \b
+    Exit codes:
+      0    done
+      2    bad input or a bad option, said in one line; nothing was written
+      3    done, but for bad lines that were skipped (tag --skip-bad)
+      130  interrupted (Ctrl-C); 143: terminated; 141: nobody reads the output
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from corate.cli.common import console, megabytes, plural, table
-from corate.errors import InputError
+from corate.errors import InputError, spoken
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,8 +59,8 @@ def inspect(model_path: str, word: str | None, top: int, as_json: bool) -> None:
 def _inspect_fitted(model: FittedModel, path: str, word: str | None, top: int, as_json: bool) -> None:
     if word is not None:
         raise InputError(
-            f"a {type(model).__name__} has weights and no counts of words: corate explain shows the weights "
-            "that speak for the labels of a sentence"
+            f"{spoken(model)} has weights and no counts of words: corate explain shows the "
+            "weights that speak for the labels of a sentence"
         )
     states, transitions, pairs = model.features_.sizes
     hidden = ("contexts", "n_jobs", "initial")
@@ -68,6 +68,7 @@ def _inspect_fitted(model: FittedModel, path: str, word: str | None, top: int, a
         "model": type(model).__name__,
         "parameters": {k: v for k, v in model.get_params().items() if k not in hidden},
         "objective": model.objective_,
+        "search": model.ended_,
         "words": len(model.known_words()),
         "labels": model.classes_,
         "contexts": model.context_names(),
@@ -86,7 +87,11 @@ def _inspect_fitted(model: FittedModel, path: str, word: str | None, top: int, a
     out.print(
         f"features: {states:,} of labels, {transitions:,} of label pairs, {pairs:,} of both with a context"
     )
-    out.print(f"objective: {model.objective_:,.4f}")
+    ended = {
+        "limit": "no convergence, the limit of iterations ended the search",
+        "interrupted": "interrupted",
+    }
+    out.print(f"objective: {model.objective_:,.4f} ({ended.get(model.ended_, 'converged')})")
     strongest = table("feature", "weight", title="\nStrongest weights")
     for row in facts["weights"]:
         strongest.add_row(row["feature"], f"{row['weight']:+.3f}")

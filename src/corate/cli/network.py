@@ -25,7 +25,7 @@ from corate.cli.common import (
     with_options,
 )
 from corate.cli.explain import print_explanations
-from corate.errors import InputError
+from corate.errors import InputError, spoken
 
 if TYPE_CHECKING:
     from corate.models.graph.network import RateNetwork
@@ -68,7 +68,7 @@ def load_network(path: str) -> RateNetwork:
 
     model = load(path)
     if not isinstance(model, RateNetwork):
-        raise InputError(f"a {type(model).__name__}, and this is for networks (corate network train)", path)
+        raise InputError(f"{spoken(model)}, and this is for networks (corate network train)", path)
     return model
 
 

@@ -20,6 +20,7 @@ from corate.errors import ConvergenceWarning
 from corate.models.registry import class_of
 
 WITH_PROGRESS = ("tagger", *FITTED)
+INTERRUPTED = 130  # exit code
 Advance = Callable[[int], Any]
 
 
@@ -36,6 +37,11 @@ Advance = Callable[[int], Any]
 @text_options()
 @threads_option
 @click.option("--force", is_flag=True, help="Replace a model file that is read-only.")
+@click.option(
+    "--keep-on-interrupt",
+    is_flag=True,
+    help="Ctrl-C while weights are fitted saves the best so far; with this the exit code is 0, not 130.",
+)
 @quiet_option
 def train(
     files: tuple[str, ...],
@@ -46,8 +52,9 @@ def train(
     threads: int,
     force: bool,
     quiet: bool,
+    keep_on_interrupt: bool,
     **options: Any,
-) -> None:
+) -> int:
     """Learn from labelled sentences and write a model.
 
     FILE may be CoNLL columns, CoNLL-U, word/tag, JSON lines, each also gzipped; - is standard input. Columns
@@ -77,12 +84,17 @@ def train(
         fitting = {"progress": stepped if kind in FITTED else fitted} if kind in WITH_PROGRESS else {}
         model.fit_chunks(text.chunks(files, advance), **held, **fitting)
     model.save(model_path, force)
+    if getattr(model, "weights", None) == "fitted" and (about := model.about_weights()).startswith("fixed"):
+        LOG.warning("weights are %s", about)
     for warning in warned:
         click.echo(f"corate: {warning.message}", err=True)
     said = _summary(model, model_path, time.perf_counter() - started)
     if show:
         console(stderr=True).print(said)
     LOG.info(said)
+    if getattr(model, "ended_", None) == "interrupted" and not keep_on_interrupt:
+        return INTERRUPTED
+    return 0
 
 
 @contextmanager

@@ -23,6 +23,7 @@ MOST_ROWS = 99  # how far a context may look
 MOST_COLUMNS = 999
 MOST_LETTERS = 20_000  # of a template of CRF++
 
+_WITHOUT_MACRO = re.compile(r"[UB][0-9]*:?")
 _COMMENT = re.compile(r"\s#")
 _MACRO = re.compile(r"%x\[\s*([+-]?[0-9]+)\s*,\s*([0-9]+)\s*\]")
 _BROKEN_MACRO = re.compile(r"%[^%\]]*\]?")
@@ -40,7 +41,9 @@ def parse_contexts(lines: Iterable[str], source: str, check: Check | None = None
     numbered = [(n, line) for n, text in enumerate(lines, 1) if (line := text.strip()) and line[0] != "#"]
     if not numbered:
         raise InputError("no context: write one a line, such as word-1,word", source)
-    is_crfpp = any("%" in "".join(quoted_parts(_own(line))[::2]) for _, line in numbered)  # no context has it
+    # No context has a %; a line such as B or U07 is CRF++'s, too.
+    is_crfpp = any("%" in "".join(quoted_parts(_own(line))[::2]) for _, line in numbered)
+    is_crfpp = is_crfpp or all(_WITHOUT_MACRO.fullmatch(line) for _, line in numbered)
     names: dict[str, None] = {}
     for number, line in numbered:
         try:
@@ -49,6 +52,12 @@ def parse_contexts(lines: Iterable[str], source: str, check: Check | None = None
             raise InputError(str(error), source, number) from error
         if name is not None:
             names[name] = None
+    if not names:
+        raise InputError(
+            "a template of labels alone, such as B, which corate always looks at: add one of words, such as "
+            "U00:%x[0,0]",
+            source,
+        )
     return tuple(names)
 
 

@@ -43,6 +43,14 @@ Self = TypeVar("Self", bound="Model")
 Own = TypeVar("Own", bound="Estimator")
 
 
+class LabelLists(list[list[str]]):
+    """Label lists, of which NumPy makes an array of lists, however long each is: scikit-learn's
+    `cross_val_predict` puts those of all folds together so."""
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.fromiter(self, object, len(self))
+
+
 class Model(ABC):
     """Base of all models, of sentences or not."""
 
@@ -267,7 +275,7 @@ class Estimator(OneSentence, Model):
         refused where it takes too much memory. Other models are exact as they are.
         """
         now = self._now(exact)
-        labels: list[list[str]] = []
+        labels = LabelLists()
         for batch, lattice in now._batches(X, constraints):
             best = decode.viterbi(lattice, now._n_threads())
             labels += batch.split(best.labels(lattice), now.classes_)

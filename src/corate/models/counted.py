@@ -26,7 +26,7 @@ from corate.counts.engines.memory import count_chunks
 from corate.counts.invariants import check
 from corate.counts.ledger import NO_DIGESTS, Digests, Ledger, digests_of
 from corate.counts.table import NEVER_COUNTED, Table
-from corate.errors import InputError
+from corate.errors import InputError, spoken
 from corate.models.base import Estimator, Model, check_names
 from corate.storage.modelfile import Array, Contents
 from corate.text.corpus import ABSENT, Corpus
@@ -179,10 +179,14 @@ class Countable(Model):
     def __add__(self: Self, other: Self) -> Self:
         return merge(self, other)
 
+    def __radd__(self: Self, other: Any) -> Self:
+        """For `sum([a, b, c])`, which begins with 0."""
+        return merge(self) if isinstance(other, int) and other == 0 else NotImplemented
+
     def check_alike(self, other: Countable, ledger: bool = True) -> None:
         """Refuse to be merged with a model of another class or of other parameters."""
         if type(self) is not type(other):
-            raise InputError(f"a {type(self).__name__} and a {type(other).__name__} do not merge")
+            raise InputError(f"{spoken(self)} and {spoken(other)} do not merge")
         for name, value in self._fitted_params.items():
             if name == "n_jobs" or (name == "ledger" and not ledger):
                 continue
@@ -362,7 +366,7 @@ def merge(*models: Self, ledger: bool = True) -> Self:
         raise InputError("there is nothing to merge: give at least one model")
     for model in models:
         if not isinstance(model, Countable):
-            raise InputError(f"a {type(model).__name__} does not merge: its training is not counting")
+            raise InputError(f"{spoken(model)} does not merge: its training is not counting")
         model._check_fitted()
     first = models[0]
     for other in models[1:]:

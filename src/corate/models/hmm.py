@@ -49,7 +49,10 @@ class HMM(CountedModel):
 
     Parameters
     ----------
-    smoothing : "none", "lidstone", "witten-bell" or "interpolation" (see above).
+    smoothing : how counts # become P(y′ | y) and P(x | y)
+        "none": #(y, y′) / #(y) and #(x, y) / #(y); "lidstone": k is added to every count; "witten-bell":
+        drawn to P(y′) and P(x), the more so the more distinct outcomes y has; "interpolation" (the default):
+        λ P(y′ | y) + (1 − λ) P(y′) by deleted interpolation (Brants 2000), P(x | y) as with "none".
     k : what "lidstone" adds to every count.
     contexts : of unknown words, the most specific first; none takes all unknown words for alike.
     ends : whether sentences have a start and a stop state. Without them the first label has P(y) — and

@@ -161,5 +161,5 @@ def _flat_labels(sentences: Sequence[Sequence[Any]], y: Iterable[Sequence[str | 
                     f"sentence {s}, label {position} is {label!r:.60}: labels are strings, "
                     "and None where there is none"
                 )
-            flat.append(UNLABELLED if label is None else label)
+            flat.append(UNLABELLED if label is None else str(label))  # no subclass of it, as NumPy's
     return flat

@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Any
 
 from corate.counts.names import LABEL
-from corate.errors import InputError
+from corate.errors import InputError, spoken
 from corate.evaluation.audit import audit as find_suspects
 from corate.evaluation.evaluate import evaluate as score
 from corate.evaluation.queue import RANDOM_SHARE
@@ -293,7 +293,7 @@ def audit(served: Served, fields: Fields) -> dict[str, Any]:
     fields.done()
     model = served.current()
     if not isinstance(model, CountedModel):
-        raise InputError(f"a {type(model).__name__} cannot subtract what it was trained on")
+        raise InputError(f"{spoken(model)} cannot subtract what it was trained on")
     sentences = [sentence for sentence in sentences if sentence.tokens]
     corpus = _learned(model, sentences)
     found = find_suspects(model, corpus)[:n]

@@ -17,7 +17,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from corate.errors import CorateError, InputError
+from corate.errors import CorateError, InputError, spoken
 from corate.models.base import Estimator
 from corate.models.counted import CountedModel
 from corate.models.registry import load
@@ -127,7 +127,7 @@ class Served:
         with self._lock, self.corrections.locked():
             self._refresh()
             if not isinstance(self.model, CountedModel):  # the file was replaced by one
-                raise InputError(f"{self.name} is now a {type(self.model).__name__}, which does not learn")
+                raise InputError(f"{self.name} is now {spoken(self.model)}, which does not learn")
             yield copy(self.model)
 
     def learn(self, records: Sequence[Record]) -> Learned:

@@ -30,7 +30,15 @@ from corate.models.loglinear.expectations import penalised
 from corate.models.loglinear.explain import explain
 from corate.models.loglinear.features import Features, observed, seen_features
 from corate.models.loglinear.naming import feature_names, starting_weights
-from corate.models.loglinear.optimise import TOLERANCE, Report, Search, minimise
+from corate.models.loglinear.optimise import (
+    CONVERGED,
+    INTERRUPTED,
+    LIMIT,
+    TOLERANCE,
+    Report,
+    Search,
+    minimise,
+)
 from corate.models.loglinear.restore import (
     checked_weights,
     feature_arrays,
@@ -77,6 +85,7 @@ class FittedModel(Estimator):
     features_: Features
     weights_: Float
     objective_: float  # −Σ log P(y | x) + c1 Σ |w| + c2 ‖w‖² of the weights
+    ended_: str  # how the search ended: "converged", at its "limit" of iterations, or "interrupted"
     training_log_: list[dict[str, Any]]  # iteration, objective, gradient_norm, seconds, dev_score
     attributes_: Attributes
     pair_attributes_: Attributes
@@ -123,7 +132,7 @@ class FittedModel(Estimator):
         if dev is not None:
             search.dev_score = self._dev_score(*dev, known, features)
         weights = self._search(features, chains, labels, start, search)
-        self.objective_, self.training_log_ = search.objective, search.log
+        self.objective_, self.training_log_, self.ended_ = search.objective, search.log, search.ended
         self._set_learned(known, features, weights)
         return self
 
@@ -230,10 +239,14 @@ class FittedModel(Estimator):
         for kind, attributes in (("states", self.attributes_), ("pairs", self.pair_attributes_)):
             texts |= {f"{kind}/{source}": values for source, values in attributes.vocabularies.items()}
             arrays |= {f"{kind}/{k}": table for k, table in enumerate(attributes.tables)}
-        return Contents({"objective": self.objective_}, texts, arrays)
+        ended = {} if self.ended_ == CONVERGED else {"ended": self.ended_}
+        return Contents({"objective": self.objective_, **ended}, texts, arrays)
 
     def _restore(self, state: Contents) -> None:
-        check_names("the header", {*state.header}, {"model", "params", "objective"})
+        check_names("the header", {*state.header} - {"ended"}, {"model", "params", "objective"})
+        self.ended_ = state.header.get("ended", CONVERGED)
+        if self.ended_ not in (CONVERGED, LIMIT, INTERRUPTED):
+            raise ValueError(f"the search is said to have ended as {self.ended_!r:.60}")
         found, expected = {*state.header["params"]}, {*self._param_names()} - {"n_jobs"}
         check_names("the parameters", found, expected - (self.later_params - found))
         contexts = parse_all(self.contexts)

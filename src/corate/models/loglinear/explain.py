@@ -13,6 +13,8 @@ from corate.models.loglinear.chains import Chains
 from corate.models.loglinear.expectations import transition_scores
 from corate.text.corpus import Corpus
 
+START_NAMES = ("the start of the sentence",)
+
 if TYPE_CHECKING:
     from corate.models.loglinear.base import FittedModel
 
@@ -33,9 +35,10 @@ def explain(model: FittedModel, corpus: Corpus, lattice: Lattice, chains: Chains
             for k in own[features.state_labels[own] == label].tolist():
                 name = f"{model.attributes_.name(a)} with {classes[label]}"
                 reasons.append(Reason(name, float(state[k])))
-        if i:
-            before = int(lattice.labels[best[i - 1]])
-            text = f"{classes[before]} before {classes[label]}"
+        # A model may have a label that stands before the first one.
+        before = int(lattice.labels[best[i - 1]]) if i else len(classes) if model.extra_labels else None
+        if before is not None:
+            text = f"{[*classes, *START_NAMES][before]} before {classes[label]}"
             if transitions[before, label]:
                 reasons.append(Reason(text, float(transitions[before, label])))
             for a in chains.pairs.ids[chains.pairs.offsets[i] : chains.pairs.offsets[i + 1]].tolist():

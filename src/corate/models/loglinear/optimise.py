@@ -27,6 +27,8 @@ NEARLY_FLAT = 1e-3  # the same ratio, where the search cannot get further
 
 PATIENCE = 10  # steps without a better score of the development set that end the search
 
+CONVERGED, LIMIT, INTERRUPTED = "converged", "limit", "interrupted"  # how a search ends
+
 LOG = logging.getLogger("corate")
 Report = Callable[[dict[str, Any]], object]  # told of every step
 
@@ -46,6 +48,7 @@ class Search:
     started: float = field(default_factory=time.perf_counter)
     best_score: float = -math.inf
     best_step: int = 0
+    ended: str = CONVERGED
 
     def step(self, weights: Float, value: float, gradient_norm: float) -> bool:
         """Write down a step; whether it was the last that is needed."""
@@ -114,13 +117,14 @@ def follow(run: Callable[[], bool], search: Search, start: Float, what: str) -> 
     except KeyboardInterrupt:
         if search.best is None:
             raise
-        converged = True
+        converged, search.ended = True, INTERRUPTED
         warnings.warn(
             f"{what}: interrupted after {len(search.log) - 1} iterations; the best weights so far are kept",
             ConvergenceWarning,
             stacklevel=4,
         )
     if not converged:
+        search.ended = LIMIT
         gain = search.log[-min(2, len(search.log))]["objective"] - search.log[-1]["objective"]
         warnings.warn(
             f"{what}: no convergence after {len(search.log) - 1} iterations (objective "

@@ -34,7 +34,15 @@ from corate.models.loglinear.expectations import penalised, state_scores, transi
 from corate.models.loglinear.features import Features, observed, seen_features
 from corate.models.loglinear.label_pairs import weights_of
 from corate.models.loglinear.naming import feature_names
-from corate.models.loglinear.optimise import TOLERANCE, Report, Search, minimise
+from corate.models.loglinear.optimise import (
+    CONVERGED,
+    INTERRUPTED,
+    LIMIT,
+    TOLERANCE,
+    Report,
+    Search,
+    minimise,
+)
 from corate.models.loglinear.pieces import distinct_edges, edge_chains, single_positions
 from corate.models.loglinear.restore import (
     checked_weights,
@@ -101,6 +109,7 @@ class SeparateCRF(FittedModel):
         self.unary_features_, self.unary_weights_ = unary, u
         self._set_learned(known, pair, v)
         self.objective_ = of_unary.objective + of_pair.objective
+        self.ended_ = max(of_unary.ended, of_pair.ended, key=(CONVERGED, LIMIT, INTERRUPTED).index)
         self.training_log_ = [
             entry | {"factor": name}
             for name, s in (("unary", of_unary), ("pair", of_pair))
