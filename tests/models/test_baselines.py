@@ -68,6 +68,20 @@ def test_scaling_without_a_penalty_is_the_published_step() -> None:
     ] == pytest.approx(np.exp(step))
 
 
+def test_scaling_and_features_that_never_fire() -> None:
+    """Without a penalty nothing moves them, and they are refused; with one there is a root for them too."""
+    none, c2, weights = np.zeros(2), 0.3, np.array([0.5, -1.0])
+    assert solve([2.0], [none], none, 0.0, weights).tolist() == [0.0, 0.0]
+    assert solve([2.0], [none], none, c2, weights) == pytest.approx(-weights)
+    for algorithm in ("iis-s", "iis-t"):
+        shown = LinearChainCRF(algorithm, contexts=("initial",), c2=0.0, max_iterations=5)
+        with pytest.warns(ConvergenceWarning):
+            shown.fit(FEW, FEW_LABELS)
+        every = LinearChainCRF(algorithm, contexts=("initial",), all_states=True, max_iterations=5)
+        with pytest.warns(ConvergenceWarning):
+            assert len(every.fit(FEW, FEW_LABELS).weights_) > len(shown.weights_)
+
+
 @pytest.mark.parametrize("model", FITTED)
 def test_objective_is_what_the_model_says_of_the_data(model: Any) -> None:
     """−Σ log P + c2 ‖w‖², where the model's probability is the trained one; at its optimum."""
@@ -325,10 +339,12 @@ def test_damaged_weights_do_not_load(model: FittedModel, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("contexts", [None, ["word", "pair:word", "pair:initial", "pair:word-1,word"]])
 def test_explanations_are_weights(contexts: list[str] | None) -> None:
-    crf = LinearChainCRF(contexts=contexts).fit(FEW, FEW_LABELS)
-    words = FEW[0]
-    explained = crf.explain(words)
-    assert [each.label for each in explained] == crf.predict([words])[0]
-    lattice = crf._lattice(crf._corpus([words]))
-    total = sum(reason.score for each in explained for reason in each.reasons)
-    assert total == pytest.approx(float(decode.viterbi(lattice).scores[0]))
+    crf = LinearChainCRF(contexts=contexts, c2=0.01).fit(FEW, FEW_LABELS)
+    mixed = [words for words, labels in zip(FEW, crf.predict(FEW), strict=True) if len({*labels}) > 1][:5]
+    assert len(mixed) == 5
+    for words in mixed:
+        explained = crf.explain(words)
+        assert [each.label for each in explained] == crf.predict([words])[0]
+        lattice = crf._lattice(crf._corpus([words]))
+        total = sum(reason.score for each in explained for reason in each.reasons)
+        assert total == pytest.approx(float(decode.viterbi(lattice).scores[0]))

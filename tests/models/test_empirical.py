@@ -327,3 +327,16 @@ def test_odd_sentences(words: list[list[str]], pair: str) -> None:
 def test_other_contexts_for_unknown_words() -> None:
     crf = EmpiricalCRF(unknown="signature", contexts=["suffix3", "shape"]).fit(X, Y)
     assert crf.predict([["worked"]]) == [["V"]]  # suffix3 "ked", shape "x", as barked
+
+
+def test_what_is_known_of_a_word() -> None:
+    crf = EmpiricalCRF().fit(
+        [["the", "bank"], ["the", "bank"], ["we", "bank"]], [["D", "N"], ["D", "N"], ["P", "V"]]
+    )
+    noun, verb = crf.word_entries("bank")
+    assert (noun.label, noun.times, verb.label, verb.times) == ("N", 2, "V", 1)
+    assert (noun.probability, noun.rate) == pytest.approx((2 / 3, (2 / 3) / (2 / 6)))
+    assert (verb.probability, verb.rate) == pytest.approx((1 / 3, (1 / 3) / (1 / 6)))
+    strange = crf.word_entries("shore")
+    assert [entry.times for entry in strange] == [None] * 4
+    assert [entry.rate for entry in strange] == pytest.approx([1.0] * 4)

@@ -39,6 +39,16 @@ def test_pair_factors_fulfil_their_constraint() -> None:
     assert joint.sum() == pytest.approx(1.0)
 
 
+def test_pair_factors_are_of_two_words_wherever_they_stand() -> None:
+    crf = EmpiricalCRF("maxent", pair="word").fit(X, Y)
+    known = X[0][0]
+    alone, within = (
+        crf._lattice(crf._corpus([words])) for words in (["zzly", known], [known, "zzly", known, known])
+    )
+    assert within.edge(2) == pytest.approx(alone.edge(1))
+    assert within.edge(3) != pytest.approx(alone.edge(1))
+
+
 def test_known_words_are_as_in_ep1() -> None:
     known = [words for words in TEST if set(words) <= {w for some in X for w in some}]
     for pair in ("label", "word"):
