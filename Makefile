@@ -26,14 +26,21 @@ help:
 $(MODULES):
 	@mkdir -p .venv && rm -f .venv/modules-* && touch $@
 
-.venv/demo: $(SOURCES)
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+# The tools of the build stay in .venv, so that only what has changed is compiled again.
+BUILD := 'scikit-build-core>=0.11' 'nanobind>=2.4' 'cmake>=3.20' ninja
+
+.venv/build: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	$(PIP) $(BUILD)
 	@touch $@
 
-.venv/dev: $(SOURCES)
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+.venv/demo: $(SOURCES) .venv/build
+	$(PIP) --no-build-isolation --editable .
+	@touch $@
+
+.venv/dev: $(SOURCES) .venv/build
+	$(PIP) --no-build-isolation --editable '.[dev]'
 	@touch .venv/demo $@
 
 demo: .venv/demo
@@ -59,7 +66,6 @@ N ?= 200
 SEED ?= 0
 KIND ?= python
 mutants: .venv/dev
-	$(if $(filter cpp,$(KIND)),$(BIN)/pip install --quiet --disable-pip-version-check cmake nanobind)
 	$(BIN)/python -m tools.mutate -n $(N) --seed $(SEED) --kind $(KIND)
 
 # The tests of numbers once more, with the sums of another BLAS and the loops of another NumPy.
@@ -80,7 +86,7 @@ bench:
 	$(BIN)/python -m benchmarks.tagging --data $(DATA) $(BENCH)
 
 bench-network: .venv/dev
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[network-peers]'
+	$(PIP) --no-build-isolation --editable '.[network-peers]'
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.network $(BENCH)
 
 report:
