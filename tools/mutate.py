@@ -33,6 +33,7 @@ from typing import Any
 
 import coverage
 
+from tools.equivalent import reason
 from tools.mutants import ROOT, Mutant, all_mutants, statement
 
 COPY = ROOT / "build" / "mutants"
@@ -245,7 +246,8 @@ def main() -> None:
     parser.add_argument("--again", default="", help="a report (JSON): those that survived, once more")
     parser.add_argument("--trust", action="store_true", help="what was noted of tests before")
     options = parser.parse_args()
-    every = all_mutants(options.kind, options.only)
+    found = all_mutants(options.kind, options.only)
+    every = [mutant for mutant in found if reason(mutant) is None]
     sample = random.Random(options.seed).sample(every, min(options.n, len(every)))[options.skip :]
     if options.again:
         noted = json.loads(Path(options.again).read_text())
@@ -274,7 +276,8 @@ def main() -> None:
         say(options.skip + k, options.skip + len(sample), mutant, failure, results[-1]["seconds"])
         (ROOT / "build" / f"mutants-{options.kind}.json").write_text(json.dumps(results, indent=1))
     caught = sum(result["failure"] is not None for result in results)
-    print(f"{caught} of {len(results)} mutants caught, sampled from {len(every)}")
+    same = len(found) - len(every)
+    print(f"{caught} of {len(results)} caught, sampled from {len(every)}; {same} equivalent ones left out")
 
 
 def say(k: int, n: int, mutant: Mutant, failure: str | None, seconds: Any) -> None:

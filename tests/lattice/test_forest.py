@@ -153,3 +153,18 @@ def test_bad_trees_are_refused(left: list[int]) -> None:
         kernels.forest(
             x.sentences, x.positions, np.array(left), x.scores, edges, np.empty(0), edges, np.empty(0), True
         )
+
+
+def test_sequences_that_are_no_candidates_are_impossible() -> None:
+    rng, checked = random.Random(8), 0
+    for _ in range(40):
+        x = random_forest(rng)
+        labels = np.array([rng.randrange(N_LABELS) for _ in range(x.n_positions)], np.int32)
+        for s, found in enumerate(decode.sequence_scores(x, labels).tolist()):
+            own = range(int(x.sentences[s]), int(x.sentences[s + 1]))
+            places = [x.labels[x.candidates(i)].tolist() for i in own]
+            missing = any(labels[i] not in there for i, there in zip(own, places, strict=True))
+            chosen = {} if missing else {i: p.index(labels[i]) for i, p in zip(own, places, strict=True)}
+            assert found == pytest.approx(-math.inf if missing else score(x, s, chosen))
+            checked += missing
+    assert checked > 10

@@ -210,3 +210,27 @@ def test_without_kernels() -> None:
         slow = Tagger(contexts=names).fit(X[:20], Y[:20])
         assert slow.predict(test) == expected
     np.testing.assert_allclose(slow.weights_.vector(), quick.weights_.vector(), atol=1e-4)
+
+
+def test_a_context_adds_to_the_first_one_what_that_did_not_say() -> None:
+    """log P(y | f) − log P(y | parent), by hand: the parent is the first of all contexts."""
+    X = [["the", "bank"], ["the", "bank"], ["we", "bank"], ["we", "run"]]
+    Y = [["D", "N"], ["D", "N"], ["P", "V"], ["P", "V"]]
+    contexts = parse_all(["word", "word-1,word"])
+    corpus = as_corpus(X, Y)
+    rates = Rates(Events(corpus, [*LABELS_ALONE, *map(table_of, contexts)]).count(), contexts)
+    s, labels = rates.smoothing, "DNPV"
+
+    def smoothed(n: dict[str, int], above: dict[str, float]) -> dict[str, float]:
+        a = s.alpha * len(n)
+        return {y: (n.get(y, 0) + a * above[y]) / (sum(n.values()) + a) for y in labels}
+
+    prior = dict.fromkeys(labels, (2 + s.prior_count) / (8 + 4 * s.prior_count))
+    bank = smoothed({"N": 2, "V": 1}, prior)
+    the_bank, we_bank = smoothed({"N": 2}, bank), smoothed({"V": 1}, bank)
+    for words, joint in ((X[0], the_bank), (X[2], we_bank)):
+        shown = evidence_of(rates, as_corpus([words]), everything=True).tokens
+        assert isinstance(shown, Rows)
+        here = slice(int(shown.positions[1]), int(shown.positions[2]))
+        found = dict(zip((labels[y] for y in shown.labels[here]), shown.rates[here, 0].tolist(), strict=True))
+        assert found == pytest.approx({y: np.log(joint[y] / bank[y]) for y in "NV"}, abs=1e-6)

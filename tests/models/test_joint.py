@@ -28,7 +28,7 @@ TOKENS = st.lists(
 def sample_of(tokens: list[Token]) -> _Sample:
     features = [{k: v for k, v in (("f", f), ("g", g)) if v is not None} for f, g, _ in tokens]
     corpus = as_corpus([[each] for each in features], [[label] for _, _, label in tokens], numbers="refuse")
-    return _Sample.of(corpus, SETTINGS)
+    return _Sample.of(corpus, corpus.keys, SETTINGS)
 
 
 def left_out(tokens: list[Token], values: list[Any], above: list[float]) -> list[float]:
@@ -80,6 +80,5 @@ def test_two_features_that_say_it_together() -> None:
     bits = [(k & 1, k >> 1 & 1) for k in range(4)] * 50
     X = [[{"left": str(a), "right": str(b), "noise": str(k % 7)}] for k, (a, b) in enumerate(bits)]
     y = [["YES" if a != b else "NO"] for a, b in bits]
-    assert '"right","left"' in [
-        str(context) for context in feature_contexts(as_corpus(X, y, numbers="refuse"))
-    ]
+    corpus = as_corpus(X, y, numbers="refuse")
+    assert '"right","left"' in [str(context) for context in feature_contexts(corpus, corpus.keys)]
