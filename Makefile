@@ -7,7 +7,7 @@ CXX_SOURCES := $(shell find src tests -name "*.cpp" -o -name "*.h")
 MODULES := .venv/modules-$(shell find src -name "*.py" | sort | cksum | cut -d" " -f1)
 SOURCES := pyproject.toml CMakeLists.txt $(MODULES) $(filter src/%,$(CXX_SOURCES))
 
-.PHONY: help demo chromium test test-other-cpu test-long fuzz mutants lint bench bench-network experiments report clean
+.PHONY: help demo chromium test test-other-cpu test-long fuzz mutants lint docs wheel bench bench-network experiments report clean
 
 help:
 	@echo "make demo          train on the bundled sample, tag and explain a sentence"
@@ -17,6 +17,8 @@ help:
 	@echo "make fuzz          random bytes for every reader, RUNS=100000 times (SEED=0; FUZZ='--engine atheris --target conll')"
 	@echo "make mutants       change a formula, N=200 times: does a test fail? (SEED=0, KIND=cpp for kernels)"
 	@echo "make lint          ruff, clang-format, mypy --strict, import-linter"
+	@echo "make docs          the documentation as HTML, build/docs/html; no warning is let pass (LINKS=all follows links to other sites)"
+	@echo "make wheel         a wheel with the documentation in it, in dist"
 	@echo "make bench         corate and its peers in one run, half an hour; rewrites docs/benchmark.md and .svg (DATA=$(DATA))"
 	@echo "make bench-network networks of tables beside pgmpy and scikit-learn, ten minutes"
 	@echo "make report        all experiments as one page, build/report/report.html (DATA=$(DATA); REPORT=--quick for a short run)"
@@ -61,6 +63,15 @@ chromium:
 test: lint chromium
 	$(BIN)/python -c "from corate._native import HAS_KERNELS; assert HAS_KERNELS, 'the compiled kernels were not built'"
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
+
+# Warnings are errors, among them links that lead nowhere. Links to other sites need the network: LINKS=all.
+docs: .venv/dev
+	$(BIN)/python -c "from tools.wheel import build_docs; build_docs()"
+	$(if $(filter all,$(LINKS)),$(BIN)/python -m sphinx -q -b linkcheck docs build/docs/links)
+	@echo "build/docs/html/index.html"
+
+wheel: .venv/dev
+	$(BIN)/python -m tools.wheel
 
 N ?= 200
 SEED ?= 0

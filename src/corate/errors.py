@@ -14,7 +14,7 @@ class CorateError(Exception):
 
 
 class InputError(CorateError, ValueError):
-    """Bad input data: ``file:line: what is wrong``."""
+    """Bad input data: ``file:line: what is wrong``, from a `message` and perhaps its `source` and `line`."""
 
     def __init__(self, message: str, source: str | None = None, line: int | None = None) -> None:
         self.source, self.line = source, line
@@ -27,7 +27,7 @@ class ModelFileError(CorateError, ValueError):
 
 
 class ConstraintError(CorateError, ValueError):
-    """Constraints that no label sequence of a sentence satisfies."""
+    """Constraints that no label sequence of a sentence satisfies; `sentence` is its number, from 0."""
 
     def __init__(self, sentence: int) -> None:
         self.sentence = sentence

@@ -21,6 +21,7 @@ from corate.cli.convert import convert
 from corate.cli.curve import curve
 from corate.cli.demo import demo
 from corate.cli.diff import diff
+from corate.cli.docs import docs
 from corate.cli.eval import eval_
 from corate.cli.explain import explain
 from corate.cli.forget import forget
@@ -30,6 +31,7 @@ from corate.cli.merge import merge
 from corate.cli.network import network
 from corate.cli.prune import prune
 from corate.cli.refit import refit
+from corate.cli.sample import sample
 from corate.cli.serve import serve
 from corate.cli.suggest import suggest
 from corate.cli.tag import tag
@@ -62,6 +64,10 @@ def cli(context: click.Context) -> None:
       corate train train.conll -m pos.model     # two columns: word TAB label
       corate tag -m pos.model text.txt
       corate eval -m pos.model test.conll
+
+    corate demo shows it on a bundled sample, corate sample writes the sample's files, and corate docs opens
+    the documentation.
+
     \b
     Exit codes:
       0    done
@@ -76,6 +82,8 @@ def cli(context: click.Context) -> None:
 COMMANDS = (train, tag, eval_, curve, explain, inspect, update, forget, merge, diff, refit, prune)
 for command in (*COMMANDS, convert, network, serve, suggest, audit, demo):
     add_log_options(command)
+    cli.add_command(command)
+for command in (sample, docs):
     cli.add_command(command)
 
 

@@ -58,7 +58,7 @@ def demo(sentence: str, page: bool, port: int) -> None:
         "  corate train train.conll -m my.model\n"
         "  corate tag -m my.model text.txt\n"
         "  corate eval -m my.model test.conll\n"
-        "In Python: corate.Tagger().fit(X, y).predict(X)   More: README.md, corate --help",
+        "In Python: corate.Tagger().fit(X, y).predict(X)   More: corate docs, corate --help",
         style="dim",
     )
     return None

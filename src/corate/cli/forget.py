@@ -14,7 +14,8 @@ def forget(change: Change, force: bool) -> None:
     """Take the labelled sentences of FILE... away from MODEL, in place or to another file.
 
     The counts are then those of a model that has never seen them. They must be given as they were learned,
-    labels and all. Weights of a tagger stay as they are: docs/changing.md says what that means for privacy.
+    labels and all. Weights of a tagger stay as they are: `corate docs changing` has what that means for
+    privacy.
 
     \b
     Example:

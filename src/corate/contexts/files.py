@@ -32,7 +32,11 @@ Check = Callable[[str], object]
 
 
 def read_contexts(path: str | Path, check: Check | None = None, encoding: str = "utf-8") -> tuple[str, ...]:
-    """The names of the contexts that a file lists, in its order, each once."""
+    """The names of the contexts that the file `path` lists, in its order, each once.
+
+    `check` is called with each name, and raises a ValueError for one that is not wanted; `encoding` is the
+    file's.
+    """
     return parse_contexts(open_lines(path, encoding), source_name(path), check)
 
 

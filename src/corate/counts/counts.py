@@ -35,7 +35,11 @@ FEW = 16  # a vocabulary this many times smaller than another is small
 
 @dataclass(frozen=True)
 class Counts:
-    """Event tables over common vocabularies."""
+    """How often each event occurred: `tables` of events over common `vocabularies`, of `n_sentences`
+    sentences.
+
+    Counts add and subtract (`+`, `without`), and are equal or not (`==`).
+    """
 
     vocabularies: Mapping[str, Vocabulary]  # "word", "y": sorted, each entry occurs
     tables: Mapping[str, Table]
@@ -43,6 +47,7 @@ class Counts:
 
     @property
     def labels(self) -> Vocabulary:
+        """The labels, sorted."""
         return self.vocabularies["y"]
 
     @property
@@ -57,10 +62,12 @@ class Counts:
 
     @property
     def n_events(self) -> int:
+        """How many different events there are, in all tables."""
         return sum(len(table.n) for table in self.tables.values())
 
     @classmethod
     def empty(cls, names: Iterable[str]) -> Counts:
+        """Tables of these `names` in which nothing was counted yet."""
         tables = {name: Table.of([np.empty(0, np.int32)] * len(fields(name))) for name in names}
         keys = {vocabulary_of(field) for name in tables for field in fields(name)} | {"word", "y"}
         return cls({key: [] for key in sorted(keys)}, tables, 0)
@@ -91,8 +98,8 @@ class Counts:
         return Counts(kept, _rename(self, maps), self.n_sentences)
 
     def at_least(self, least: int) -> Counts:
-        """Without the events of contexts that were counted less often; those of labels alone stay, unless
-        nothing else tells how often their labels are."""
+        """Without the events of contexts that were counted less often than `least`; those of labels alone
+        stay, unless nothing else tells how often their labels are."""
         tables = {
             name: table.only(table.n >= least) if atoms_of(name) else table
             for name, table in self.tables.items()

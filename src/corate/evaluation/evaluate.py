@@ -54,8 +54,25 @@ class Score:
 class Evaluation:
     """What `evaluate` found; a rate that does not apply, or that has no tokens, is None.
 
-    `scheme`, `spans` and with it precision, recall and f1 are None where the labels are plain tags.
-    `strict` tells whether spans were read by the letter of the scheme, or as conlleval does.
+    Attributes
+    ----------
+    tokens, sentences : int
+        How many were compared.
+    accuracy, accuracy_known, accuracy_unknown : float
+        Share of tokens labelled right: of all, of words that training had, and of words that it had not.
+    unknown_rate : float
+        Share of tokens whose word training had not.
+    sentence_accuracy : float
+        Share of sentences without any error.
+    scheme, spans : str, Score
+        How spans are written, and the score of all spans; None where the labels are plain tags, and with
+        them precision, recall and f1.
+    strict : bool
+        Whether spans were read by the letter of the scheme, or as conlleval does.
+    by_type, by_label : dict of Score
+        The scores of each type of span, and of each label.
+    confusion : dict
+        How often a pair (gold label, predicted label) occurred.
     """
 
     tokens: int
@@ -74,14 +91,17 @@ class Evaluation:
 
     @property
     def precision(self) -> float | None:
+        """Of the spans that were found, the share that is right."""
         return None if self.spans is None else self.spans.precision
 
     @property
     def recall(self) -> float | None:
+        """Of the spans that are there, the share that was found."""
         return None if self.spans is None else self.spans.recall
 
     @property
     def f1(self) -> float | None:
+        """The harmonic mean of both."""
         return None if self.spans is None else self.spans.f1
 
     def confusions(self, n: int = 10) -> list[tuple[str, str, int]]:
@@ -90,6 +110,7 @@ class Evaluation:
         return sorted(errors, key=lambda error: (-error[2], error))[:n]
 
     def to_json(self) -> dict[str, Any]:
+        """All of it as `corate eval --json` prints it."""
         names = ["tokens", "sentences", "accuracy", "accuracy_known", "accuracy_unknown", "unknown_rate"]
         names += ["sentence_accuracy"]
         if self.spans is not None:
@@ -111,10 +132,18 @@ def evaluate(
 ) -> Evaluation:
     """Compare predicted labels with gold ones.
 
-    words, known: the words, and those of them that training has seen, to tell known from unknown words.
-    scheme: "auto" detects span labels and reads them as conlleval; a name of `SCHEMES` reads them by the
-    letter of that scheme; None takes all labels as plain tags. Tokens whose gold label is `_` do not count.
+    Parameters
+    ----------
+    gold, predicted : list of list of str
+        Labels of sentences. Tokens whose gold label is `_` do not count.
+    words, known : list of list of str, set of str
+        The words, and those of them that training has seen, to tell known from unknown words.
+    scheme : str or None
+        "auto" detects span labels and reads them as conlleval; "IOB1", "IOB2", "IOBES" or "BILOU" reads them
+        by the letter of that scheme; None takes all labels as plain tags.
 
+    Examples
+    --------
     >>> result = evaluate([["B-PER", "O", "B-LOC"]], [["B-PER", "O", "O"]])
     >>> result.precision, result.recall, result.by_type["LOC"]
     (1.0, 0.5, Score(correct=0, predicted=0, support=1))

@@ -75,7 +75,20 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `compare` found. only_a, only_b: tokens that just one of the two has right."""
+    """What `compare` found.
+
+    Attributes
+    ----------
+    tokens, sentences : int
+        How many were compared.
+    accuracy, f1 : Difference
+        The rate of a and of b, with the interval and the p-value of their difference; f1 is None where labels
+        are plain tags.
+    only_a, only_b : int
+        Tokens that just one of the two has right.
+    mcnemar : float
+        McNemar's exact p-value of these two.
+    """
 
     tokens: int
     sentences: int
@@ -86,6 +99,7 @@ class Comparison:
     f1: Difference | None
 
     def to_json(self) -> dict[str, Any]:
+        """All of it as dicts."""
         found = asdict(self)
         for name in ("accuracy", "f1"):
             rate = getattr(self, name)
@@ -105,7 +119,17 @@ def compare(
 ) -> Comparison:
     """Compare the labels that two models give the same sentences.
 
-    scheme: as in `evaluate`. Tokens whose gold label is `_` do not count.
+    Parameters
+    ----------
+    gold, a, b : list of list of str
+        The right labels, and those of the two models. Tokens whose gold label is `_` do not count.
+    scheme : str or None
+        Of spans: "IOB1", "IOB2", "IOBES", "BILOU"; "auto" finds it out, None: the labels are plain tags.
+    resamples, seed : int
+        How many times sentences are drawn, for interval and p-value, and where the drawing begins.
+
+    Examples
+    --------
 
     >>> found = compare([["N", "V"], ["N"]], [["N", "V"], ["N"]], [["N", "N"], ["N"]])
     >>> found.only_a, found.only_b, found.mcnemar

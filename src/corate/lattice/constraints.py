@@ -28,10 +28,17 @@ CLOSING = {"IOBES": ("E-", "S-"), "BILOU": ("L-", "U-")}
 class Constraints:
     """What a label sequence must respect.
 
-    forced : for each sentence, {position: label}; shorter lists leave the remaining sentences free.
-    forbidden : pairs (label, next label) that may not occur.
-    scheme : "IOB1", "IOB2", "IOBES" or "BILOU": only valid sequences of that scheme.
+    Parameters
+    ----------
+    forced : list of dict
+        For each sentence, {position: label}; shorter lists leave the remaining sentences free.
+    forbidden : list of pairs
+        Pairs (label, next label) that may not occur.
+    scheme : {"IOB1", "IOB2", "IOBES", "BILOU"} or None
+        Only valid sequences of that scheme.
 
+    Examples
+    --------
     >>> Constraints(forced=[{0: "B-PER"}], scheme="IOB2")
     Constraints(forced=[{0: 'B-PER'}], forbidden=(), scheme='IOB2')
     """
@@ -49,7 +56,8 @@ class Constraints:
         object.__setattr__(self, "forbidden", pairs)
 
     def check(self, corpus: Corpus, classes: Sequence[str]) -> None:
-        """Refuse constraints that name labels or positions which do not exist."""
+        """Refuse constraints that name labels which are not among `classes`, or positions that a `corpus`
+        does not have."""
         lengths = np.diff(corpus.offsets).tolist()
         if len(self.forced) > len(lengths):
             raise InputError(

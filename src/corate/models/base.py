@@ -64,9 +64,12 @@ class Model(ABC):
         return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters of the constructor and their values; `deep` is for scikit-learn, and changes
+        nothing."""
         return {name: getattr(self, name) for name in self._param_names()}
 
     def set_params(self: Self, **params: Any) -> Self:
+        """Change parameters, `params`, of the constructor; the next `fit` goes by them."""
         for name, value in params.items():
             if name not in self._param_names():
                 raise ValueError(
@@ -117,7 +120,8 @@ class Model(ABC):
     # On disk -----------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
-        """Write the model to one file; an existing one is replaced only when the new one is whole and loads.
+        """Write the model to one file, `path`; an existing one is replaced only when the new one is whole and
+        loads.
 
         A file that is read-only is replaced with `force` alone.
         """
@@ -144,7 +148,12 @@ class Model(ABC):
 
 
 class Estimator(OneSentence, Model):
-    """Base of all models of sentences: children fill in `fit` and the methods of the first section."""
+    """Base of all models of sentences: children fill in `fit` and the methods of the first section.
+
+    In all methods `X` is a list of sentences, each a list of tokens (strings, tuples of columns, or features
+    as dicts or lists), and `y` a list of label lists; a `Corpus` that was read from a file is taken in place
+    of both. `constraints` (`corate.Constraints`) are what the labels have to respect.
+    """
 
     classes_: list[str]
     contexts: Sequence[str] | None

@@ -41,6 +41,8 @@ LEDGER, LEARNED = "ledger", "learned/"  # members of the file
 
 
 class WordEntry(NamedTuple):
+    """What a model knows of a word and one `label`: how often, how probable, how much above the usual."""
+
     label: str
     times: int | None  # how often the word had the label; None for a word that training never saw
     probability: float
@@ -54,7 +56,10 @@ Arrays = dict[str, Array]
 
 
 class Countable(Model):
-    """Base of what is trained by counting. Children say which tables, and what they make of them."""
+    """Base of what is trained by counting. Children say which tables, and what they make of them.
+
+    In all methods `X` is a list of sentences and `y` a list of their labels, or `X` a labelled `Corpus`.
+    """
 
     counts_: Counts
     ledger_: Ledger | None  # None where it is left out
@@ -184,7 +189,8 @@ class Countable(Model):
         return merge(self) if isinstance(other, int) and other == 0 else NotImplemented
 
     def check_alike(self, other: Countable, ledger: bool = True) -> None:
-        """Refuse to be merged with a model of another class or of other parameters."""
+        """Refuse to be merged with an `other` model of another class or of other parameters; `ledger` says
+        whether ledgers count as well."""
         if type(self) is not type(other):
             raise InputError(f"{spoken(self)} and {spoken(other)} do not merge")
         for name, value in self._fitted_params.items():
@@ -360,7 +366,7 @@ def merge(*models: Self, ledger: bool = True) -> Self:
     """One model that has learned all that the models have: the same counts as training on everything at once.
 
     Whatever else was learned (fitted weights) becomes the mean over the models, by their numbers of tokens.
-    The models must be of one class and have the same parameters. `ledger=False` leaves the ledger out.
+    The `models` must be of one class and have the same parameters. `ledger=False` leaves the ledger out.
     """
     if not models:
         raise InputError("there is nothing to merge: give at least one model")

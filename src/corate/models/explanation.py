@@ -15,6 +15,9 @@ from corate.rates.empirical import Conditional
 
 @dataclass(frozen=True)
 class Reason:
+    """What spoke for a label (`score` above 0) or against it: in words, and as the logarithm of the
+    factor."""
+
     text: str
     score: float  # log of the factor
 

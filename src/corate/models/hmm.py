@@ -49,16 +49,22 @@ class HMM(CountedModel):
 
     Parameters
     ----------
-    smoothing : how counts # become P(y′ | y) and P(x | y)
+    smoothing : {"interpolation", "witten-bell", "lidstone", "none"}
+        How counts # become P(y′ | y) and P(x | y).
         "none": #(y, y′) / #(y) and #(x, y) / #(y); "lidstone": k is added to every count; "witten-bell":
         drawn to P(y′) and P(x), the more so the more distinct outcomes y has; "interpolation" (the default):
         λ P(y′ | y) + (1 − λ) P(y′) by deleted interpolation (Brants 2000), P(x | y) as with "none".
-    k : what "lidstone" adds to every count.
-    contexts : of unknown words, the most specific first; none takes all unknown words for alike.
-    ends : whether sentences have a start and a stop state. Without them the first label has P(y) — and
+    k : float
+        What "lidstone" adds to every count.
+    contexts : list of str
+        Of unknown words, the most specific first; none takes all unknown words for alike.
+    ends : bool
+        Whether sentences have a start and a stop state. Without them the first label has P(y) — and
         without smoothing the best labels of known words are those of `EmpiricalCRF(pair="label")`.
-    ledger : whether to keep digests of the sentences, so that only what was learned can be forgotten.
-    n_jobs : threads for decoding; results do not depend on it.
+    ledger : bool
+        Whether to keep digests of the sentences, so that only what was learned can be forgotten.
+    n_jobs : int
+        Threads for decoding; results do not depend on it. −1 takes all cores.
 
     Examples
     --------
@@ -89,15 +95,15 @@ class HMM(CountedModel):
     # Training is counting ----------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None) -> HMM:
-        """Count the events of labelled sentences."""
+        """Count the events of labelled sentences `X`, `y`."""
         self._check_params()
         return self._train(whole(as_corpus(X, y)))
 
     def fit_chunks(
         self, chunks: Iterable[Corpus], engine: Engine = Chunks, min_count: int | None = None
     ) -> HMM:
-        """Like `fit`, for sentences that arrive piece by piece and need not fit into memory together; the
-        engine counts them."""
+        """Like `fit`, for `chunks` of sentences that need not fit into memory together; the `engine` counts
+        them. `min_count` is refused, as in `prune`."""
         self._check_params()
         return self._train(engine(map(as_corpus, chunks)), min_count)
 
@@ -183,7 +189,7 @@ class HMM(CountedModel):
         return sorted(entries, key=lambda entry: -entry.probability)
 
     def explain(self, tokens: Sequence[str]) -> list[Explanation]:
-        """For every token of a sentence, the probabilities that its label had."""
+        """For every token of a sentence (`tokens`), the probabilities that its label had."""
         corpus = self._corpus([tokens])
         lattice, factors = self._lattice(corpus), self.factors()
         best = decode.viterbi(lattice)
@@ -208,7 +214,7 @@ class HMM(CountedModel):
         return explanations
 
     def prune(self, below: int = 2) -> HMM:
-        """An HMM is not pruned: without its rare words a label may have none left to emit."""
+        """Refused, for any `below`: without its rare words a label may have none left to emit."""
         return super().prune(below)
 
     def _check_below(self, below: Any) -> None:

@@ -8,13 +8,15 @@ from typing import Any
 
 
 class OneSentence(ABC):
-    """Part of `Estimator`, which has the methods for many."""
+    """Part of `Estimator`, which has the methods for many (`X`); `tokens` are those of one sentence."""
 
     @abstractmethod
-    def predict(self, X: Any) -> list[list[str]]: ...
+    def predict(self, X: Any) -> list[list[str]]:
+        """The best labels of every sentence."""
 
     @abstractmethod
-    def predict_marginals(self, X: Any, *, all_labels: bool = False) -> list[list[dict[str, float]]]: ...
+    def predict_marginals(self, X: Any, *, all_labels: bool = False) -> list[list[dict[str, float]]]:
+        """For every token, the probability of each label that is possible there, or of `all_labels`."""
 
     def predict_single(self, tokens: Sequence[Any]) -> list[str]:
         """The best labels of one sentence.
@@ -29,7 +31,8 @@ class OneSentence(ABC):
     def predict_marginals_single(
         self, tokens: Sequence[Any], all_labels: bool = True
     ) -> list[dict[str, float]]:
-        """For every token of one sentence, the probability of each label.
+        """For every token of one sentence, the probability of each label; without `all_labels`, of those that
+        are possible there.
 
         >>> import corate
         >>> hmm = corate.HMM().fit([["the", "dog"], ["the", "cat"]], [["DET", "NOUN"], ["DET", "NOUN"]])

@@ -62,7 +62,7 @@ def class_of(name: str) -> Any:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The model that `save` (or `corate train`) wrote. Nothing in the file is ever executed."""
+    """The model that `save` (or `corate train`) wrote to `path`. Nothing in the file is ever executed."""
     from corate.models.base import restored
     from corate.storage import modelfile
 

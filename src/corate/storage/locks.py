@@ -33,7 +33,8 @@ CANNOT = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.ENO
 
 @contextlib.contextmanager
 def locked(path: str | os.PathLike[str], waiting: Callable[[], object] | None = None) -> Iterator[None]:
-    """Keep other writers from a model file until the block is done; if it has to wait, call `waiting`."""
+    """Keep other writers from the model file `path` until the block is done; if it has to wait, call
+    `waiting`."""
     try:
         target = Path(path).resolve()
         there = target.exists()

@@ -85,7 +85,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Sentences, stored end to end. `offsets[s]:offsets[s + 1]` are the tokens of sentence s."""
+    """Sentences, stored end to end. `offsets[s]:offsets[s + 1]` are the tokens of sentence s.
+
+    `columns` has the words and what else is known of each token, `labels` the labels (None: not labelled),
+    `keys` the names of features, one a column (none where the first column holds words).
+    """
 
     columns: tuple[Column, ...]
     labels: Column | None
@@ -94,14 +98,17 @@ class Corpus:
 
     @property
     def words(self) -> Column:
+        """The first column."""
         return self.columns[0]
 
     @property
     def n_sentences(self) -> int:
+        """How many sentences there are."""
         return len(self.offsets) - 1
 
     @property
     def n_tokens(self) -> int:
+        """How many tokens there are."""
         return int(self.offsets[-1])
 
     def __len__(self) -> int:
@@ -109,7 +116,8 @@ class Corpus:
 
     @classmethod
     def from_sentences(cls, sentences: Iterable[SentenceLike], keep_empty: bool = False) -> Corpus:
-        """Sentences as a reader of `formats` yields them, with or without those that have no token."""
+        """Of `sentences` as `corate.read` yields them, without those that have no token unless
+        `keep_empty`."""
         every = list(sentences)
         kept = [s for s in every if s.columns and s.columns[0]]
         if kept and getattr(kept[0], "features", None) is not None:
@@ -135,7 +143,7 @@ class Corpus:
 
     @classmethod
     def join(cls, parts: Sequence[Corpus]) -> Corpus:
-        """Corpora end to end."""
+        """Corpora (`parts`) end to end."""
         if len(parts) == 1:
             return parts[0]
         widths = sorted({len(part.columns) for part in parts})
@@ -179,13 +187,15 @@ class Corpus:
         return begins[:-1]
 
     def neighbours(self, offset: int) -> tuple[Offsets, npt.NDArray[np.bool_]]:
-        """For each token the place of its neighbour, and whether that is in the same sentence."""
+        """For each token the place of its neighbour at `offset` (−1: the one before), and whether that is in
+        the same sentence."""
         sentence = np.repeat(np.arange(self.n_sentences), np.diff(self.offsets))
         moved = np.arange(self.n_tokens) + offset
         place = np.clip(moved, 0, self.n_tokens - 1)
         return place, (place == moved) & (sentence[place] == sentence)
 
     def spans(self) -> Iterator[tuple[int, int]]:
+        """Where each sentence begins, and where it ends."""
         bounds = self.offsets.tolist()
         return pairwise(bounds)
 
@@ -200,7 +210,7 @@ class Corpus:
         return self.select(first, last), int(self.offsets[first])
 
     def n_values(self, key: str | None) -> int:
-        """How many values a feature has; None: how many labels there are."""
+        """How many values the feature `key` has; None: how many labels there are."""
         column = self.labels if key is None else self.columns[self.keys.index(key)]
         return 0 if column is None else len(column.values)
 
@@ -222,7 +232,7 @@ class Corpus:
         return np.diff(before[self.offsets]) > 0
 
     def take(self, chosen: npt.NDArray[np.bool_]) -> Corpus:
-        """Some of the sentences, in their order."""
+        """The sentences for which `chosen` is true, in their order."""
         length = np.diff(self.offsets)
         tokens = np.flatnonzero(np.repeat(chosen, length))
         columns = [Column(column.codes[tokens], column.values) for column in self.columns]

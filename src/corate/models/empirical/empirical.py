@@ -58,19 +58,25 @@ class EmpiricalCRF(CountedModel):
 
     Parameters
     ----------
-    unknown : "mean" (EP1), "signature" (ECRN) or "maxent" (EP2)
+    unknown : {"mean", "signature", "maxent"}
+        EP1, ECRN or EP2.
         How a word that training never saw is described: by the mean of P̃(y | f) over its contexts, by their
         joint value, or by a log-linear model of them that is fitted to the known words.
-    pair : "label" or "word"
+    pair : {"label", "word"}
         Whether the pair factor is CR(y; y′), or CR(y; y′ | x, x′) wherever that pair of words was seen.
-    contexts : names of context templates for unknown words (see `corate.contexts.template`).
-    mu_oov : exponent of ψ at unknown words; None chooses it on held-out data.
+    contexts : list of str
+        Names of context templates, for unknown words.
+    mu_oov : float or None
+        Exponent of ψ at unknown words; None chooses it on held-out data.
         The papers print μ_oov as a factor of ψ. A factor common to all labels of a position cancels in
         every decoding, so the number stands where it can do what the papers say of it; 1 is their formula.
-    ledger : whether the model keeps digests of what it has learned, so that it can refuse to learn it again,
+    ledger : bool
+        Whether the model keeps digests of what it has learned, so that it can refuse to learn it again,
         or to forget what it never learned.
-    c2 : penalty on the squares of the weights of "maxent".
-    n_jobs : threads; results do not depend on it.
+    c2 : float
+        Penalty on the squares of the weights of "maxent".
+    n_jobs : int
+        Threads; results do not depend on it. −1 takes all cores.
 
     Examples
     --------
@@ -122,9 +128,9 @@ class EmpiricalCRF(CountedModel):
         engine: Engine = Chunks,
         min_count: int | None = None,
     ) -> EmpiricalCRF:
-        """Like `fit`, for sentences that arrive piece by piece and need not fit into memory together; the
-        engine counts them. `min_count`: events of contexts that are counted less often are dropped, see
-        `prune`."""
+        """Like `fit`, for `chunks` of sentences that need not fit into memory together, with `held_out` as
+        there; the `engine` counts them. `min_count`: events of contexts that are counted less often are
+        dropped, see `prune`."""
         self._check_params()
         return self._train(engine(map(as_corpus, chunks)), min_count, held_out=held_out)
 
@@ -251,7 +257,7 @@ class EmpiricalCRF(CountedModel):
         return sorted(entries, key=lambda entry: -entry.probability)
 
     def explain(self, tokens: Sequence[str]) -> list[Explanation]:
-        """For every token of a sentence, the counts that made its label win."""
+        """For every token of a sentence (`tokens`), the counts that made its label win."""
         corpus = self._corpus([tokens])
         return explain(self.factors(), self.classes_, self._lattice(corpus), corpus.words.strings())
 

@@ -33,13 +33,15 @@ def variables(names: Names) -> Variables:
 class Joint:
     """A joint table: how often (or how probably) each combination of values occurs.
 
+    `names` are the variables; `rows` are observations, each once, or combinations of values with their
+    numbers. In all methods values are dicts, {variable: value}.
+
     >>> joint = Joint(("x", "y"), [("a", "c")] * 3 + [("a", "d"), ("b", "d")])
     >>> joint.p({"x": "a"}), joint.rate({"x": "a"}, {"y": "c"})
     (Fraction(4, 5), Fraction(5, 4))
     """
 
     def __init__(self, names: Sequence[str], rows: Iterable[tuple[Any, ...]] | Mapping[Any, Number]) -> None:
-        """`rows`: observations, each once; or combinations of values with their numbers."""
         self.names = tuple(names)
         if len({*self.names}) != len(self.names):
             raise InputError(f"the variables {self.names!r:.80} repeat a name")
@@ -57,7 +59,7 @@ class Joint:
         self._margins: dict[Variables, dict[tuple[Any, ...], Number]] = {}
 
     def margin(self, names: Variables) -> Mapping[tuple[Any, ...], Number]:
-        """#(values) of some of the variables."""
+        """#(values) of the variables `names`."""
         if names not in self._margins:
             try:
                 places = [self.names.index(name) for name in names]
@@ -72,6 +74,7 @@ class Joint:
         return self._margins[names]
 
     def count(self, values: Values) -> Number:
+        """#(values)."""
         names = variables(values)
         return self.margin(names).get(tuple(values[name] for name in names), 0) if names else self.total
 
@@ -84,7 +87,8 @@ class Joint:
         return self.count({**condition, **values}) / below
 
     def rate(self, *parts: Values, given: Values | None = None) -> Number:
-        """CR(part₁; part₂; … | given), of values: how much more often they occur together than by chance."""
+        """CR(part₁; part₂; … | given) of `parts`, dicts of values: how much more often they occur together
+        than by chance."""
         together = {name: value for part in parts for name, value in part.items()}
         rate = self.p(together, given)
         for part in parts:
@@ -103,41 +107,45 @@ class Joint:
 
 @dataclass(frozen=True)
 class Probability:
-    """P(variables | given)."""
+    """P(of | given), both of them variables."""
 
     of: Variables
     given: Variables = ()
 
     @classmethod
     def of_names(cls, of: Names, given: Names = ()) -> Probability:
+        """P(of | given), of one name each or of several."""
         return cls(variables(of), variables(given))
 
     def __str__(self) -> str:
         return f"P({' '.join(self.of)}{_condition(self.given)})"
 
     def at(self, joint: Joint, values: Values) -> Number:
+        """What it is at some `values`, in a `joint` table."""
         return joint.p(_only(values, self.of), _only(values, self.given))
 
 
 @dataclass(frozen=True)
 class Rate:
-    """CR(part₁; part₂; … | given); a part is a set of variables, and may be there twice."""
+    """CR(part₁; part₂; … | given) of `parts`; a part is a set of variables, and may be there twice."""
 
     parts: tuple[Variables, ...]  # sorted: the order of the parts makes no difference
     given: Variables = ()
 
     @classmethod
     def of(cls, *parts: Names, given: Names = ()) -> Rate:
+        """CR of `parts`, each one name or several, `given` others."""
         return cls(tuple(sorted(map(variables, parts))), variables(given))
 
     def __str__(self) -> str:
         return f"CR({'; '.join(' '.join(part) for part in self.parts)}{_condition(self.given)})"
 
     def at(self, joint: Joint, values: Values) -> Number:
+        """What it is at some `values`, in a `joint` table."""
         return joint.rate(*(_only(values, part) for part in self.parts), given=_only(values, self.given))
 
     def replaced(self, gone: Sequence[Variables], *new: Variables) -> Rate:
-        """Other parts instead of some."""
+        """With `new` parts instead of those that are `gone`."""
         parts = list(self.parts)
         for part in gone:
             parts.remove(part)
@@ -148,7 +156,7 @@ Factor: TypeAlias = Probability | Rate
 
 
 class Product:
-    """Factors with whole exponents."""
+    """`factors`, probabilities and rates, with whole exponents."""
 
     def __init__(self, factors: Mapping[Factor, int]) -> None:
         self.factors = {factor: n for factor, n in factors.items() if n}
@@ -165,7 +173,7 @@ class Product:
     __hash__ = None  # type: ignore[assignment]
 
     def replace(self, old: Factor, *new: Factor) -> Product:
-        """One factor replaced by several, wherever it stands."""
+        """With the factor `old` replaced by the `new` ones, wherever it stands."""
         if old not in self.factors:
             raise InputError(f"{old} is no factor of {self}")
         changed = Counter(self.factors)
@@ -175,7 +183,7 @@ class Product:
         return Product(changed)
 
     def at(self, joint: Joint, values: Values) -> Number:
-        """The product at some values."""
+        """What it is at some `values`, in a `joint` table."""
         result: Number = Fraction(1)
         for factor, n in self.factors.items():
             result = result * factor.at(joint, values) ** n

@@ -66,7 +66,10 @@ class _Made:
 
 
 class Answers(Countable):
-    """A trained network; how it is trained is its child's business."""
+    """A trained network; how it is trained is its child's business.
+
+    Below, `X` is a table as `fit` takes it, and `evidence` the values of some columns, {column: value}.
+    """
 
     plan_: Plan
     columns_: list[str]
@@ -125,7 +128,7 @@ class Answers(Countable):
         return set()
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The mean of log P of a row."""
+        """The mean of log P of a row of `X`; `y` is not used (scikit-learn gives it)."""
         return float(self.log_prob(X).mean())
 
     def marginals(self, evidence: Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None) -> Any:
@@ -146,7 +149,8 @@ class Answers(Countable):
         return answers[0] if evidence is None or isinstance(evidence, Mapping) else answers
 
     def rate(self, *parts: Mapping[str, Any], given: Mapping[str, Any] | None = None) -> float:
-        """CR(part₁; part₂; … | given) of values, by the network's own probabilities."""
+        """CR(part₁; part₂; … | given), by the network's own probabilities; `parts` and `given` are dicts of
+        values, {column: value}."""
         together = {name: value for part in parts for name, value in part.items()}
         many = [dict(given or {}), {**(given or {}), **together}, *({**(given or {}), **p} for p in parts)]
         below, whole, *each = self._made().junction.log_prob(self._states(self._evidence(many))).tolist()
@@ -168,7 +172,7 @@ class Answers(Countable):
     def sample(
         self, n: int = 1, evidence: Mapping[str, Any] | None = None, seed: int | None = None
     ) -> dict[str, list[str]]:
-        """Columns of n rows that the network draws, given some values."""
+        """Columns of n rows that the network draws, given some values; the same ones for the same `seed`."""
         if not isinstance(n, (int, np.integer)) or n < 1:
             raise InputError(f"n={n!r:.60}: ask for at least one row")
         states = self._states(self._evidence([dict(evidence or {})]))
@@ -249,7 +253,8 @@ class Answers(Countable):
         return explain_row(made.junction, made.conditionals, self.counts_, self._states([row])[0])
 
     def draw(self, path: str | os.PathLike[str]) -> None:
-        """A picture of the network: columns, and edges as thick as what their ends tell of one another."""
+        """A picture of the network, an SVG at `path`: columns, and edges as thick as what their ends tell of
+        one another."""
         from corate.models.graph.drawing import svg_of
 
         target = Path(path)

@@ -26,6 +26,9 @@ from corate.models.graph.graphs import as_graph, cutset, path_between, perfect_o
 
 @dataclass(frozen=True)
 class Step:
+    """One step: the `theorem` that was used, the `product` that it gave, and `because` of which
+    separation."""
+
     theorem: str
     product: Product
     because: str = ""  # the separation that it rests on
@@ -36,6 +39,10 @@ class Step:
 
 class Derivation:
     """Steps from P(all variables of a graph); every method adds one and gives the derivation back.
+
+    `graph` has the edges, as pairs or as a networkx graph. In all methods a part is a variable or several;
+    `rate` is the factor to change, `one`, `other` and `part` are parts of it, and `given` is what stands
+    behind the bar of the factor that is meant.
 
     >>> print(Derivation([("a", "b"), ("b", "c")]).definition().partition(["a"], ["b", "c"]).single("a"))
                                                  P(a b c)
@@ -50,13 +57,15 @@ class Derivation:
 
     @property
     def product(self) -> Product:
+        """What the last step gave."""
         return self.steps[-1].product
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.steps))
 
     def check(self, joint: Joint, tolerance: float = 0.0) -> None:
-        """Compare every step with P(all) at all values that occur; exact counts are compared exactly."""
+        """Compare every step with P(all) of a `joint` table, at all values that occur: exactly, or to a
+        relative `tolerance`."""
         names = variables(joint.names)
         for values in joint.support():
             truth = Probability(names).at(joint, values)

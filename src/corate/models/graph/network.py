@@ -33,14 +33,24 @@ class RateNetwork(Answers):
 
     Parameters
     ----------
-    graph : edges, a networkx graph, "chain", or {column: its parent}; None: it is learned.
-    structure : "tree" (Chow–Liu) or "independent", where the graph is learned.
-    treewidth : up to which further edges are learned, while held-out rows gain by them.
-    loops : what is done about loops without chords: "triangulate", "condition", or "ipf".
-    alpha : of the smoothing along back-off; 0 gives the pure estimate.
-    numbers : "refuse", "bin", or the names of columns whose numbers are put into bins.
-    max_cells : of the table of a clique.
-    ledger : whether digests of learned rows are kept, so that others are not forgotten by mistake.
+    graph : list of pairs, networkx graph, "chain", dict or None
+        Edges; a dict is {column: its parent}. None: the graph is learned.
+    structure : {"tree", "independent"}
+        Where the graph is learned: Chow–Liu's tree, or no edge.
+    treewidth : int
+        Up to which further edges are learned, while held-out rows gain by them.
+    loops : {"triangulate", "condition", "ipf"}
+        What is done about loops without chords.
+    alpha : float
+        Of the smoothing along back-off; 0 gives the pure estimate.
+    numbers : "refuse", "bin" or list of str
+        What to do with numbers; a list names the columns whose numbers are put into bins.
+    max_cells : int
+        The most cells that the table of a clique may have.
+    ledger : bool
+        Whether digests of learned rows are kept, so that others are not forgotten by mistake.
+    n_jobs : int
+        Not used: a network is counted by one thread.
 
     Examples
     --------
@@ -78,7 +88,9 @@ class RateNetwork(Answers):
     # Training ----------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, progress: Progress | None = None) -> RateNetwork:
-        """Count the rows of a table; the graph is learned from them if none is given."""
+        """Count the rows of a table `X`; the graph is learned from them if none is given.
+
+        `y` is not used (scikit-learn gives it); `progress` is told how far the search for edges is."""
         rows = self._training_rows(X)
         plan, edges = self._plan(rows, progress)
         corpus = rows.corpus(plan.columns)
@@ -92,7 +104,7 @@ class RateNetwork(Answers):
         return self
 
     def plan(self, X: Any) -> str:
-        """What a training on these rows would count: treewidth and tables, in words."""
+        """What a training on the rows `X` would count: treewidth and tables, in words."""
         rows = self._training_rows(X)
         plan, _ = self._plan(rows, None)
         return plan.describe(_sizes(rows, plan.columns))
@@ -186,7 +198,7 @@ class RateNetwork(Answers):
         return models[0]._learned(), {}
 
     def prune(self, below: int = 2) -> RateNetwork:
-        """A network is not pruned: its tables have to add up."""
+        """Refused, for any `below`: the tables of a network have to add up."""
         raise InputError("a network cannot be pruned: without rare combinations its tables do not add up")
 
     def _check_params(self) -> None:

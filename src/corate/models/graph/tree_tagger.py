@@ -37,6 +37,11 @@ class TreeTagger(Tagger):
     are those of parent and child, triples those of grandparent, parent and child, and decoding is exact on
     the trees. All else is as in the Tagger; on a chain, each token hanging on the one before it, it is one.
 
+    Parameters
+    ----------
+    weights, contexts, numbers, ledger, n_jobs :
+        As for `Tagger`.
+
     Examples
     --------
     >>> from corate import TreeTagger

@@ -109,7 +109,7 @@ class FittedModel(Estimator):
     # Training ----------------------------------------------------------------------------------------
 
     def fit(self: Self, X: Any, y: Any = None, progress: Report | None = None) -> Self:
-        """Fit the weights to labelled sentences; `progress` is told of every iteration.
+        """Fit the weights to labelled sentences `X`, `y`; `progress` is told of every iteration.
 
         Ctrl-C ends the search, and the best weights so far are kept.
         """
@@ -137,7 +137,7 @@ class FittedModel(Estimator):
         return self
 
     def fit_chunks(self: Self, chunks: Iterable[Corpus], progress: Report | None = None) -> Self:
-        """Like `fit`, for sentences that arrive piece by piece."""
+        """Like `fit`, for `chunks` of sentences that arrive piece by piece; `progress` as there."""
         return self.fit(Corpus.join(list(chunks)), progress=progress)
 
     def _dev_score(self, X: Any, y: Any, known: Known, features: Features) -> Callable[[Float], float]:
@@ -227,7 +227,7 @@ class FittedModel(Estimator):
         return min(super()._batch_tokens(), max(1, MOST_SCORES // scores))
 
     def explain(self, tokens: Sequence[Any]) -> list[Explanation]:
-        """For every token of a sentence, the weights that made its label win, strongest first."""
+        """For every token of a sentence (`tokens`), the weights that made its label win, strongest first."""
         corpus = self._corpus([tokens])
         return explain(self, corpus, self._lattice(corpus), self._chains(corpus))
 

@@ -33,21 +33,32 @@ class LinearChainCRF(FittedModel):
 
     Parameters
     ----------
-    algorithm : "lbfgs"; stochastic gradient, "l2sgd"; averaged perceptron, "ap", which knows no c2 and says
-        which labels are best, not how probable they are; or improved iterative scaling, which is slow, with
-        one constant "iis-s" or one a sentence "iis-t".
-    c2 : penalty on the squares of the weights, as CRFsuite's; CRF++'s -c C is c2 = 1 / (2 C).
-    c1 : penalty on their absolute values, as CRFsuite's ("lbfgs" alone): most weights end at 0.
-    contexts : names of context templates; those that begin with `pair:` give features of label pairs.
+    algorithm : {"lbfgs", "l2sgd", "ap", "iis-s", "iis-t"}
+        L-BFGS; stochastic gradient; averaged perceptron, which knows no c2 and says which labels are best,
+        not how probable they are; or improved iterative scaling, which is slow, with one constant or one a
+        sentence.
+    c2 : float
+        Penalty on the squares of the weights, as CRFsuite's; CRF++'s -c C is c2 = 1 / (2 C).
+    c1 : float
+        Penalty on their absolute values, as CRFsuite's ("lbfgs" alone): most weights end at 0.
+    contexts : list of str or None
+        Names of context templates; those that begin with `pair:` give features of label pairs.
         None takes Lafferty's (word, initial, hyphen, ending) and further columns, or the keys of features.
-    max_iterations : a warning says if they did not suffice.
-    tolerance : the search ends when ten iterations have gained less than this part of the objective.
-    all_states, all_transitions : features for all labels, not just for those seen with an attribute
+    max_iterations : int
+        A warning says if they did not suffice.
+    tolerance : float
+        The search ends when ten iterations have gained less than this part of the objective.
+    all_states, all_transitions : bool
+        Features for all labels, not just for those seen with an attribute
         (CRFsuite's feature.possible_states, feature.possible_transitions; CRF++ has both).
-    label_pairs : whether pairs of labels alone are features (CRF++: the template `B`).
-    initial : weights to start from instead of zeros, by name as `named_weights` gives them, or as an array.
-    numbers : "refuse" or "bin", for features whose value is a number.
-    n_jobs : threads; results do not depend on it.
+    label_pairs : bool
+        Whether pairs of labels alone are features (CRF++: the template `B`).
+    initial : dict, array or None
+        Weights to start from instead of zeros, by name as `named_weights` gives them, or as an array.
+    numbers : {"refuse", "bin"}
+        For features whose value is a number.
+    n_jobs : int
+        Threads; results do not depend on it. −1 takes all cores.
 
     Examples
     --------
@@ -92,11 +103,11 @@ class LinearChainCRF(FittedModel):
         y_dev: Any = None,
         patience: int = PATIENCE,
     ) -> LinearChainCRF:
-        """Fit the weights to labelled sentences; `progress` is told of every iteration.
+        """Fit the weights to labelled sentences `X`, `y`; `progress` is told of every iteration.
 
-        With a development set the weights are kept under which most of its tokens are labelled right, and
-        the search ends when `patience` iterations have found none better; `training_log_` has each
-        `dev_score`. Ctrl-C ends the search, and the best weights so far are kept.
+        With a development set, `X_dev` and `y_dev`, the weights are kept under which most of its tokens are
+        labelled right, and the search ends when `patience` iterations have found none better; `training_log_`
+        has each `dev_score`. Ctrl-C ends the search, and the best weights so far are kept.
         """
         check_whole("patience", patience)
         search = Search(self.max_iterations, self.tolerance, progress, patience=patience)
@@ -149,7 +160,7 @@ class LinearChainCRF(FittedModel):
         return kept[1], kept[2]
 
     def matrices(self, tokens: Sequence[Any]) -> Float:
-        """M₁ … Mₙ₊₁ of a sentence, with start and stop as the last two labels (004 eqn 39).
+        """M₁ … Mₙ₊₁ of a sentence (`tokens`), with start and stop as the last two labels (004 eqn 39).
 
         Mᵢ(y′, y) = exp(scores of y at i and of the pair y′, y); their product at [start, stop] is Z. For
         looking at: exp of large scores overflows here, and not in training or decoding.

@@ -14,7 +14,8 @@ class MaxEntClassifier(FittedModel):
 
     Parameters
     ----------
-    c2, contexts, max_iterations, tolerance, numbers, n_jobs : as for `LinearChainCRF`.
+    c2, contexts, max_iterations, tolerance, numbers, n_jobs :
+        As for `LinearChainCRF`.
 
     Examples
     --------

@@ -41,10 +41,10 @@ class MEMM(FittedModel):
 
     Parameters
     ----------
-    models : "own" or "shared"
+    models : {"own", "shared"}
         A model for each label before (004 eqn 28), or one model in which that label is a feature.
-    c2, contexts, max_iterations, tolerance, numbers, n_jobs : as for `LinearChainCRF`, but that there are no
-        contexts of label pairs (`pair:`).
+    c2, contexts, max_iterations, tolerance, numbers, n_jobs :
+        As for `LinearChainCRF`, but that there are no contexts of label pairs (`pair:`).
 
     Examples
     --------

@@ -26,7 +26,7 @@ class PiecewiseCRF(FittedModel):
     Parameters
     ----------
     c2, contexts, max_iterations, tolerance, all_states, all_transitions, numbers, n_jobs :
-        as for `LinearChainCRF`.
+        As for `LinearChainCRF`.
 
     Examples
     --------

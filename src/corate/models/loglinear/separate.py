@@ -59,10 +59,11 @@ class SeparateCRF(FittedModel):
 
     Parameters
     ----------
-    pair : "label", pair factors by labels alone, which costs nothing; "word", by the attributes of both
-        words too.
-    c2, contexts, max_iterations, tolerance, numbers, n_jobs : as for `LinearChainCRF`. Contexts that begin
-        with `pair:` are further features of the pair factor; they need pair="word".
+    pair : {"label", "word"}
+        Pair factors by labels alone, which costs nothing; or by the attributes of both words too.
+    c2, contexts, max_iterations, tolerance, numbers, n_jobs :
+        As for `LinearChainCRF`. Contexts that begin with `pair:` are further features of the pair
+        factor; they need pair="word".
 
     Examples
     --------
@@ -90,7 +91,8 @@ class SeparateCRF(FittedModel):
         super().__init__(c2, contexts, max_iterations, tolerance, numbers, n_jobs)
 
     def fit(self, X: Any, y: Any = None, progress: Report | None = None) -> SeparateCRF:
-        """Fit u, then v; `training_log_` and `progress` have the one after the other."""
+        """Fit u, then v, to sentences `X`, `y`; `training_log_` and `progress` have the one after the
+        other."""
         known, chains, labels = self._prepare(X, y)
         n, n_attributes = len(known.classes), len(known.attributes)
         alone = Chains.of(chains.offsets, chains.states)

@@ -46,16 +46,19 @@ class Tagger(CountedModel):
 
     Parameters
     ----------
-    weights : "fitted" or "fixed"
+    weights : {"fitted", "fixed"}
         Exponents of the rates: contexts × (labels + 6) numbers or so, whatever the size of the corpus, fitted
         on folds of the training data; or constants, with which training is counting alone.
-    contexts : names of context templates (see `corate.contexts.template` and `corate.read_contexts`).
+    contexts : list of str or None
+        Names of context templates (`corate.read_contexts` reads them from a file).
         None takes those that fit the tokens: of words, of words and further columns, or the keys of features.
-    numbers : "refuse" or "bin"
+    numbers : {"refuse", "bin"}
         What to do with a feature whose value is a number: values are counted, so that it has to be binned.
-    ledger : whether the model keeps digests of what it has learned, so that it can refuse to learn it again,
+    ledger : bool
+        Whether the model keeps digests of what it has learned, so that it can refuse to learn it again,
         or to forget what it never learned.
-    n_jobs : threads; results do not depend on it.
+    n_jobs : int
+        Threads; results do not depend on it. −1 takes all cores.
 
     Examples
     --------
@@ -87,7 +90,9 @@ class Tagger(CountedModel):
     # Training ----------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, progress: fitting.Progress | None = None) -> Tagger:
-        """Count the events of labelled sentences, and fit the weights if they are to be fitted."""
+        """Count the events of labelled sentences `X`, `y`, and fit the weights if they are to be fitted.
+
+        `progress` is called with the part of that work which is done, from 0 to 1."""
         self._check_params()
         return self._train(whole(self._training_corpus(X, y)), progress=progress)
 
@@ -98,8 +103,8 @@ class Tagger(CountedModel):
         engine: Engine = Chunks,
         min_count: int | None = None,
     ) -> Tagger:
-        """Like `fit`, for sentences that arrive piece by piece and need not fit into memory together; the
-        engine counts them. `min_count`: events of contexts that are counted less often are dropped, see
+        """Like `fit`, for `chunks` of sentences that need not fit into memory together, `progress` as there;
+        the `engine` counts them. `min_count`: events of contexts that are counted less often are dropped, see
         `prune`."""
         self._check_params()
         prepared = (self._training_corpus(chunk, None) for chunk in chunks)
@@ -146,10 +151,11 @@ class Tagger(CountedModel):
         return Rates(counts, contexts, SETTINGS.smoothing)
 
     def refit(self, X: Any, y: Any = None, progress: fitting.Progress | None = None) -> Tagger:
-        """Fit the weights again, on sentences that the model has learned; its counts stay as they are.
+        """Fit the weights again, on sentences `X`, `y` that the model has learned; its counts stay as they
+        are.
 
         The model keeps no text: after many updates, give it much of what it was taught. With all of it, in
-        the order of training, the model becomes the one that `fit` would make.
+        the order of training, the model becomes the one that `fit` would make. `progress` as there.
         """
         corpus, digests = self._batch(X, y)
         if self._fitted_params["weights"] != "fitted":
@@ -291,7 +297,7 @@ class Tagger(CountedModel):
         return sorted(entries, key=lambda entry: -entry.probability)
 
     def explain(self, tokens: Sequence[Any]) -> list[Explanation]:
-        """For every token of a sentence, the counts that made its label win, strongest first."""
+        """For every token of a sentence (`tokens`), the counts that made its label win, strongest first."""
         return explain(self._lattice_maker(), self._corpus([tokens]), self.classes_)
 
     def _check_params(self) -> None:

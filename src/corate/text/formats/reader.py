@@ -119,6 +119,21 @@ def read(
     bytes that are not of the encoding are left to the format.
 
     Everything wrong with the input raises `InputError`. A labelled file without any token is wrong, too.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, perhaps gzipped; "-" is standard input.
+    format : {"conll", "conllu", "wordtag", "jsonl", "text"} or None
+        None finds it from the name and the first lines.
+    label : str or None
+        Where the label is: a column's number, a field of CoNLL-U, a key of JSON; None: where it usually is.
+    labelled : bool
+        Whether the file has labels.
+    encoding : str
+        Of the text.
+    progress : callable or None
+        Called with the number of bytes that were read since the last call.
     """
     named = None if format is None else open_format(format, label, labelled=labelled)
     blocks = open_blocks(path, encoding, progress, strict)
@@ -162,7 +177,13 @@ def read_corpus(
     encoding: str = "utf-8",
     progress: Progress | None = None,
 ) -> Corpus:
-    """A whole file in memory; the parameters are those of `read`."""
+    """A whole file in memory.
+
+    Parameters
+    ----------
+    path, format, label, labelled, encoding, progress :
+        As for `read`.
+    """
     sentences = read(path, format, label=label, labelled=labelled, encoding=encoding, progress=progress)
     return Corpus.join(list(corpora(sentences.runs())))
 
