@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import logging
+import os
 import random
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -469,3 +471,102 @@ def test_a_template_of_labels_alone(cli: Cli, tmp_path: Path) -> None:
         template.write_text(lines)
         result = cli("train", "--contexts", template, text, "-m", tmp_path / "m")
         assert_one_line(result, "template: a template of labels alone, such as B")
+
+
+# Operators -------------------------------------------------------------------------------------------
+
+
+def test_notes_stay_outside_of_equality(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one the file says who wrote it when; without, equal models have equal bytes. Updates keep it."""
+    X, y = corate.load_sample()
+    texts = [tmp_path / "a.conll", tmp_path / "b.conll", tmp_path / "ab.conll"]
+    for text, (a, b) in zip(texts, ((0, 15), (15, 30), (0, 30)), strict=True):
+        write(text, X[a:b], y[a:b])
+    plain, noted, both = (tmp_path / name for name in ("plain", "noted", "both"))
+    hmm = ("train", "--model", "hmm")
+    assert cli(*hmm, texts[2], "-m", plain) == (0, "", "")
+    assert "note:" not in cli("inspect", plain).out
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    assert cli(*hmm, texts[0], "-m", noted, "--note", "for the Monday run") == (0, "", "")
+    assert cli("update", noted, texts[1]).code == 0
+    about = {"note": "for the Monday run", "corate": corate.__version__, "written": "1970-01-02T00:00:00Z"}
+    assert json.loads(cli("inspect", noted, "--json").out)["about"] == about
+    assert f"note: for the Monday run (corate {corate.__version__}, 1970-01-02" in cli("inspect", noted).out
+    model = corate.load(noted)
+    assert model.counts_ == corate.load(plain).counts_
+    model.about_ = None
+    model.save(both)
+    assert both.read_bytes() == plain.read_bytes()
+    assert cli("update", noted, texts[0], "--force", "-q", "--note", "again").code == 0
+    assert corate.load(noted).about_["note"] == "again"
+    assert_one_line(cli(*hmm, texts[0], "-m", noted, "--note", "x" * 10_001), "at most 10,000 characters")
+
+
+def test_inspect_of_a_network_for_programs(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("networkx")
+    table, model = tmp_path / "t.csv", tmp_path / "m"
+    table.write_text("a,b\nx,1\nx,1\ny,2\n")
+    assert cli("network", "train", table, "-m", model).code == 0
+    facts = json.loads(cli("inspect", model, "--json").out)
+    assert (facts["model"], facts["rows"], facts["edges"]) == ("RateNetwork", 3, [["a", "b"]])
+
+
+def test_correct_relabels_in_one_step(cli: Cli, tmp_path: Path) -> None:
+    """The result is the model of the right labels; whatever is wrong, the file stays."""
+    X, y = corate.load_sample()
+    old, new, rest = (tmp_path / name for name in ("old.conll", "new.conll", "rest.conll"))
+    right = [["X" if t == "NOUN" else t for t in labels] for labels in y[:10]]
+    write(old, X[:10], y[:10])
+    write(new, X[:10], right)
+    write(rest, X[10:30], y[10:30])
+    model, expected = tmp_path / "m", tmp_path / "expected"
+    for kind in ("hmm", "tagger"):
+        fixed = ("--weights", "fixed") if kind == "tagger" else ()
+        assert cli("train", "--model", kind, *fixed, old, rest, "-m", model).code == 0
+        assert cli("train", "--model", kind, *fixed, new, rest, "-m", expected).code == 0
+        before = model.read_bytes()
+        for arguments, message in (
+            ((new, old), "were never learned"),
+            ((old, rest), "20 sentences where"),
+            ((rest, new), "10 sentences where"),
+        ):
+            assert_one_line(cli("correct", model, *arguments), message)
+            assert model.read_bytes() == before
+        assert cli("correct", model, old, new) == (0, "", "")
+        assert corate.load(model).counts_ == corate.load(expected).counts_
+    assert cli("train", "--model", "hmm", old, "-m", model).code == 0
+    assert cli("correct", model, old, new).code == 0  # all that it knows
+    write(new, [[f"{w}!" for w in words] for words in X[:10]], y[:10])
+    assert_one_line(cli("correct", model, old, new), "has other words than in")
+
+
+def test_the_manual_page_has_every_command_and_option(cli: Cli) -> None:
+    from corate.cli import cli as root
+
+    code, out, err = cli("man")
+    assert (code, err) == (0, "")
+    for name, command in root.commands.items():
+        assert f"corate {name}" in out
+        for parameter in command.params:
+            for option in parameter.opts if parameter.param_type_name == "option" else []:
+                assert option.replace("-", "\\-") in out
+    if shutil.which("groff"):
+        made = subprocess.run(
+            ["groff", "-man", "-Tutf8", "-ww"], input=out.encode(), capture_output=True, check=True
+        )
+        assert made.stderr == b""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shell_completion(cli: Cli, shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, out, err = cli("completion", shell)
+    assert (code, err) == (0, "")
+    assert "_CORATE_COMPLETE" in out
+    environment = {"_CORATE_COMPLETE": f"{shell}_complete", "COMP_WORDS": "corate tr", "COMP_CWORD": "1"}
+    if shell == "fish":
+        environment["COMP_CWORD"] = "tr"
+    done = subprocess.run(
+        [sys.executable, "-m", "corate"], env={**os.environ, **environment}, capture_output=True, check=False
+    )
+    assert b"train" in done.stdout
+    assert b"tag" not in done.stdout

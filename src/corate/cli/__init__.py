@@ -18,6 +18,7 @@ import click
 from corate import __version__
 from corate.cli.audit import audit
 from corate.cli.convert import convert
+from corate.cli.correct import correct
 from corate.cli.curve import curve
 from corate.cli.demo import demo
 from corate.cli.diff import diff
@@ -27,6 +28,7 @@ from corate.cli.explain import explain
 from corate.cli.forget import forget
 from corate.cli.inspect import inspect
 from corate.cli.logs import add_log_options, listening
+from corate.cli.man import completion, man
 from corate.cli.merge import merge
 from corate.cli.network import network
 from corate.cli.prune import prune
@@ -79,8 +81,8 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-COMMANDS = (train, tag, eval_, curve, explain, inspect, update, forget, merge, diff, refit, prune)
-for command in (*COMMANDS, convert, network, serve, suggest, audit, demo):
+COMMANDS = (train, tag, eval_, curve, explain, inspect, update, forget, correct, merge, diff, refit, prune)
+for command in (*COMMANDS, convert, network, serve, suggest, audit, demo, man, completion):
     add_log_options(command)
     cli.add_command(command)
 for command in (sample, docs):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +18,7 @@ from corate.cli.common import (
     check_target,
     console,
     megabytes,
+    note_option,
     plural,
     quiet_option,
     with_options,
@@ -53,6 +54,7 @@ class Change(NamedTuple):
     output: str | None
     text: TextOptions
     quiet: bool
+    note: str | None = None
 
     def sentences(self) -> Corpus:
         """All labelled sentences of the files."""
@@ -63,8 +65,12 @@ class Change(NamedTuple):
             raise InputError("no sentence in it", self.files[0])
         return corpus
 
-    def model(self) -> AbstractContextManager[Any]:
-        return changing(self.path, self.output, self.quiet, check_labeller)
+    @contextmanager
+    def model(self) -> Iterator[Any]:
+        with changing(self.path, self.output, self.quiet, check_labeller) as model:
+            yield model
+            if self.note is not None:
+                model.note(self.note)
 
 
 def change_options(
@@ -81,13 +87,14 @@ def change_options(
             output: str | None,
             text: TextOptions,
             quiet: bool,
+            note: str | None,
             **own: Any,
         ) -> Any:
-            return command(Change(model_path, files, output, text, quiet), **own)
+            return command(Change(model_path, files, output, text, quiet, note), **own)
 
         model = click.argument("model_path", metavar="MODEL")
         files = click.argument("files", nargs=-1, required=True, metavar="FILE...")
-        options = (model, files, output_option, *others, text_options(), *last, quiet_option)
+        options = (model, files, output_option, *others, text_options(), *last, note_option, quiet_option)
         made: Command = with_options(options, run)
         return made
 

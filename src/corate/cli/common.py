@@ -108,6 +108,14 @@ def check_target(path: Path, force: bool = False) -> None:
             raise InputError(READ_ONLY, str(path))
 
 
+def note_option(command: Command) -> Command:
+    return click.option(
+        "--note",
+        metavar="TEXT",
+        help="A note to keep in the model file, with corate's version and the date (corate inspect).",
+    )(command)
+
+
 def quiet_option(command: Command) -> Command:
     return click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")(command)
 

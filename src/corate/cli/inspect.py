@@ -38,11 +38,15 @@ def inspect(model_path: str, word: str | None, top: int, as_json: bool) -> None:
 
     crf = load(model_path)
     if hasattr(crf, "plan_"):
+        if as_json:
+            click.echo(json.dumps(_network_facts(crf, model_path), ensure_ascii=False))
+            return
         sizes = {name: len(crf.values(name)) for name in crf.columns_}
         console().print(f"{model_path}  RateNetwork, {megabytes(model_path)}", style="bold")
         console().print(f"{plural(crf.counts_.n_sentences, 'row')}, {crf.plan_.describe(sizes)}")
         for a, b in crf.edges_:
             console().print(f"{a} – {b}")
+        _print_about(console(), crf.about_)
         return
     if not hasattr(crf, "counts_"):
         _inspect_fitted(crf, model_path, word, top, as_json)
@@ -56,6 +60,24 @@ def inspect(model_path: str, word: str | None, top: int, as_json: bool) -> None:
         _print(console(), facts, model_path, top)
 
 
+def _network_facts(network: Any, path: str) -> dict[str, Any]:
+    return {
+        "model": type(network).__name__,
+        "parameters": {k: v for k, v in network.get_params().items() if k not in ("graph", "n_jobs")},
+        "about": network.about_,
+        "rows": network.counts_.n_sentences,
+        "columns": {name: len(network.values(name)) for name in network.columns_},
+        "edges": [list(edge) for edge in network.edges_],
+        "bytes": Path(path).stat().st_size,
+    }
+
+
+def _print_about(out: Console, about: dict[str, str] | None) -> None:
+    if about is not None:
+        said = " ".join(about["note"].split("\n"))
+        out.print(f"note: {said} (corate {about['corate']}, {about['written']})")
+
+
 def _inspect_fitted(model: FittedModel, path: str, word: str | None, top: int, as_json: bool) -> None:
     if word is not None:
         raise InputError(
@@ -67,6 +89,7 @@ def _inspect_fitted(model: FittedModel, path: str, word: str | None, top: int, a
     facts: dict[str, Any] = {
         "model": type(model).__name__,
         "parameters": {k: v for k, v in model.get_params().items() if k not in hidden},
+        "about": model.about_,
         "objective": model.objective_,
         "search": model.ended_,
         "words": len(model.known_words()),
@@ -82,6 +105,7 @@ def _inspect_fitted(model: FittedModel, path: str, word: str | None, top: int, a
     out = console()
     out.print(f"{path}  {facts['model']}, {megabytes(path)}", style="bold")
     out.print(f"{plural(facts['words'], 'distinct word')}, {plural(len(model.classes_), 'label')}")
+    _print_about(out, model.about_)
     out.print("parameters: " + ", ".join(f"{k}={v}" for k, v in facts["parameters"].items()))
     out.print("contexts: " + " · ".join(facts["contexts"]))
     out.print(
@@ -122,6 +146,7 @@ def _facts(model: CountedModel, path: str) -> dict[str, Any]:
     return {
         "model": type(model).__name__,
         "parameters": {k: v for k, v in model.get_params().items() if k not in ("contexts", "n_jobs")},
+        "about": model.about_,
         "learned": model._learned(),
         "weights": model.about_weights(),
         "sentences": counts.n_sentences,
@@ -166,6 +191,7 @@ def _print(out: Console, facts: dict[str, Any], path: str, top: int) -> None:
         f"{plural(facts['sentences'], 'sentence')}, {plural(facts['tokens'], 'token')}, "
         f"{plural(facts['words'], 'distinct word')}, {plural(len(facts['labels']), 'label')}"
     )
+    _print_about(out, facts["about"])
     known = {**facts["parameters"], **facts["learned"]}
     out.print("parameters: " + ", ".join(f"{k}={v}" for k, v in known.items()))
     if facts["weights"] is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from corate.cli.changes import force_option, is_same, load_counted, tell
-from corate.cli.common import check_target, megabytes, plural, quiet_option
+from corate.cli.common import check_target, megabytes, note_option, plural, quiet_option
 from corate.errors import CorateError, InputError
 
 if TYPE_CHECKING:
@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", required=True, metavar="FILE", help="Model file to write.")
 @click.option("--no-ledger", is_flag=True, help="Leave out which sentences were learned.")
 @force_option("Merge models of which one has learned nothing that the others have not.")
+@note_option
 @quiet_option
-def merge(models: tuple[str, ...], output: str, no_ledger: bool, force: bool, quiet: bool) -> None:
+def merge(
+    models: tuple[str, ...], output: str, no_ledger: bool, force: bool, note: str | None, quiet: bool
+) -> None:
     """Add models up: the result has the counts of one that is trained on all their sentences.
 
     No text is needed. The models must be of one kind, with the same contexts and options. Weights of
@@ -39,6 +42,8 @@ def merge(models: tuple[str, ...], output: str, no_ledger: bool, force: bool, qu
     # A model that is replaced must not be updated by others in between: that would be lost.
     with locked(output) if any(is_same(path, output) for path in models) else nullcontext():
         made = merged_of(models, no_ledger, force, quiet)
+        if note is not None:
+            made.note(note)
         made.save(output)
     if sys.stderr.isatty() and not quiet:
         counts = made.counts_

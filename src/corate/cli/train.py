@@ -12,7 +12,15 @@ from typing import Any
 
 import click
 
-from corate.cli.common import check_target, console, megabytes, plural, quiet_option, threads_option
+from corate.cli.common import (
+    check_target,
+    console,
+    megabytes,
+    note_option,
+    plural,
+    quiet_option,
+    threads_option,
+)
 from corate.cli.logs import LOG, is_verbose
 from corate.cli.text_options import TextOptions, text_options
 from corate.cli.train_options import FITTED, kind_option, make, model_options
@@ -42,6 +50,7 @@ Advance = Callable[[int], Any]
     is_flag=True,
     help="Ctrl-C while weights are fitted saves the best so far; with this the exit code is 0, not 130.",
 )
+@note_option
 @quiet_option
 def train(
     files: tuple[str, ...],
@@ -53,6 +62,7 @@ def train(
     force: bool,
     quiet: bool,
     keep_on_interrupt: bool,
+    note: str | None,
     **options: Any,
 ) -> int:
     """Learn from labelled sentences and write a model.
@@ -83,6 +93,8 @@ def train(
         warnings.simplefilter("always", ConvergenceWarning)
         fitting = {"progress": stepped if kind in FITTED else fitted} if kind in WITH_PROGRESS else {}
         model.fit_chunks(text.chunks(files, advance), **held, **fitting)
+    if note is not None:
+        model.note(note)
     model.save(model_path, force)
     if getattr(model, "weights", None) == "fitted" and (about := model.about_weights()).startswith("fixed"):
         LOG.warning("weights are %s", about)

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, pairwise
 from operator import eq
 from pathlib import Path
@@ -36,6 +39,7 @@ BATCH_TOKENS = 100_000
 MOST_SCORES = 1 << 22
 
 MOST_THREADS = 1024
+MOST_NOTE = 10_000  # characters
 NUMBERS_OF_LABEL = 16  # in n-best: steps back, candidates, labels, and the lists that are given
 
 
@@ -55,6 +59,7 @@ class Model(ABC):
     """Base of all models, of sentences or not."""
 
     n_jobs: int
+    about_: dict[str, str] | None = None  # what a note says of the file: note, corate (its version), written
     _fitted_params: dict[str, Any]  # as they were when the model was trained, whatever is set later
 
     # scikit-learn's manners --------------------------------------------------------------------------
@@ -119,6 +124,16 @@ class Model(ABC):
 
     # On disk -----------------------------------------------------------------------------------------
 
+    def note(self: Self, text: str) -> Self:
+        """Have the model file say something about it, and which corate wrote it when. Files of equal models
+        without a note have equal bytes; those with one differ in it."""
+        if not isinstance(text, str) or len(text) > MOST_NOTE:
+            raise InputError(f"note {text!r:.40}: give a text of at most {MOST_NOTE:,} characters")
+        if _no_text([text]) is not None or "\0" in text:
+            raise InputError(f"the note {text!r:.60} is no valid text")
+        self.about_ = {"note": text}
+        return self
+
     def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
         """Write the model to one file, `path`; an existing one is replaced only when the new one is whole and
         loads.
@@ -143,8 +158,17 @@ class Model(ABC):
             if (value := _no_text(values)) is not None:
                 raise InputError(f"{value!r:.60} is no valid text (half of a surrogate pair): not saved")
         params = {name: value for name, value in self._fitted_params.items() if name != "n_jobs"}
-        header = {"model": type(self).__name__, "params": params, **state.header}
+        header = {"model": type(self).__name__, "params": params, **state.header, **self._about()}
         return modelfile.Contents(header, state.texts, state.arrays)
+
+    def _about(self) -> dict[str, Any]:
+        """The note and who writes it when (SOURCE_DATE_EPOCH, if that is set), for the header."""
+        if self.about_ is None:
+            return {}
+        version: str = sys.modules["corate"].__version__
+        now = float(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
+        written = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
+        return {"about": {**self.about_, "corate": version, "written": written}}
 
 
 class Estimator(OneSentence, Model):
@@ -391,10 +415,17 @@ def check_names(what: str, found: set[str], expected: set[str]) -> None:
 
 def restored(cls: type[Self], contents: modelfile.Contents) -> Self:
     """The model of a file's contents, or an error of Python's if they are not sound."""
-    params = contents.header["params"]
+    header = {**contents.header}
+    about = header.pop("about", None)
+    contents, params = replace(contents, header=header), header["params"]
     model = cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in params.items()})
     model._check_params()
     model._restore(contents)
+    if about is not None:
+        texts = isinstance(about, dict) and set(map(type, about.values())) == {str}
+        if not texts or {*about} != {"note", "corate", "written"} or len(about["note"]) > MOST_NOTE:
+            raise ValueError(f"the note {about!r:.60} is none that corate writes")
+        model.about_ = about
     return model
 
 
