@@ -109,6 +109,10 @@ class LogRates:
         /,
     ) -> tuple[I32, I32, F64, F32, I8]: ...
 
+class RowScores:
+    def __init__(self, contexts: Contexts, tables: Tables, weights: F64, /) -> None: ...
+    def __call__(self, tokens: Tokens, positions: I64, labels: I32, n_threads: int, /) -> F64: ...
+
 class PairRates:
     def __init__(
         self,

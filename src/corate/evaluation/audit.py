@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,7 +71,7 @@ def _without_parts(model: CountedModel, corpus: Corpus, n: int) -> Iterator[tupl
     for k in range(n):
         part = np.zeros(corpus.n_sentences, bool)
         part[order[k::n]] = True
-        rest = copy(model)
+        rest = model._of_counts_alone()
         taken = model._count([corpus.take(part)], tuple(model.counts_.tables)).counts
         rest._replace_counts(model.counts_ - taken)
         if rest.counts_.n_tokens:

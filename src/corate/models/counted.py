@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
@@ -51,6 +52,7 @@ class WordEntry(NamedTuple):
 
 Self = TypeVar("Self", bound="Countable")
 Own = TypeVar("Own", bound="CountedModel")
+Counts_ = TypeVar("Counts_", bound="CountedModel")
 Learned = dict[str, Any]
 Arrays = dict[str, Array]
 
@@ -345,6 +347,10 @@ class CountedModel(Countable, Estimator):
 
     def known_words(self) -> set[str]:
         return set(self.counts_.words)
+
+    def _of_counts_alone(self: Counts_) -> Counts_:
+        """A copy that remembers no sentence by anything but its counts, which can be subtracted."""
+        return copy(self)
 
     def _labelled_sentences(self, X: Any, y: Any) -> Corpus:
         """Sentences to add or to take away, if the model can count them."""

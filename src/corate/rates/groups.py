@@ -73,7 +73,7 @@ class Groups:
     @classmethod
     def of(cls, counts: Counts, contexts: Sequence[Context]) -> Groups:
         bits = key_bits(counts, contexts)
-        ordered = _in_order([context for context in contexts if not context.pair])
+        ordered = in_order([context for context in contexts if not context.pair])
         parents = nearest_parents(ordered)
         n = sum(map(_is_alone, ordered))
         given = np.array(sorted({p for p in parents[n:] if 0 <= p < n}), np.int64)
@@ -106,7 +106,7 @@ def _is_alone(context: Context) -> bool:
     return all(atom.offset == 0 for atom in context.atoms)
 
 
-def _in_order(contexts: Sequence[Context]) -> list[Context]:
+def in_order(contexts: Sequence[Context]) -> list[Context]:
     """Those of the token alone first, parents before children, otherwise as given."""
     known = set(contexts)
     done: dict[Context, None] = {}

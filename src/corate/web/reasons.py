@@ -21,7 +21,7 @@ class _Forced(LatticeMaker):
     """A Tagger's lattices in which some labels are given."""
 
     def __init__(self, maker: LatticeMaker, forced: Mapping[int, str], classes: Sequence[str]) -> None:
-        super().__init__(maker.rates, maker.weights, maker.settings)
+        super().__init__(maker.rates, maker.weights, maker.settings, rows=maker.rows)
         self._constraints, self._classes = Constraints(forced=[forced]), classes
 
     def lattice(self, corpus: Corpus, n_threads: int = 1) -> Lattice:

@@ -8,6 +8,7 @@
 #include "bindings.h"
 #include "models/tagger/candidates.h"
 #include "rates/pair_rates.h"
+#include "rates/row_scores.h"
 
 namespace {
 
@@ -229,6 +230,34 @@ Array<double> pair_rates(const PairRatesOf &of, const HeldTokens &held, In<int64
     return rates;
 }
 
+// Of every candidate the sum of the weights of its rows.
+Array<double> row_scores(const RowScoresOf &of, const HeldTokens &held, In<int64_t> positions, In<int32_t> labels,
+                         int n_threads) {
+    const Tokens tokens = held.view();
+    check_views(of.counted, tokens);
+    require_candidates(positions, labels, tokens.n_tokens, int64_t(INT32_MAX));
+    const auto scores = zeros<double>(labels.size());
+    struct Kernel {
+        RowScores rows;
+        std::vector<int64_t> which{};
+    };
+    auto run = [&](Kernel &kernel, int64_t s) {
+        const int64_t begin = tokens.sentences[s], end = tokens.sentences[s + 1];
+        kernel.which.clear();
+        for (int64_t i = begin; i < end; ++i) kernel.which.push_back(i);
+        kernel.rows.look_up(tokens, kernel.which, begin, end);
+        for (int64_t i = begin; i < end; ++i) {
+            const int64_t c = positions.data()[i];
+            kernel.rows(i - begin, labels.data() + c, positions.data()[i + 1] - c, scores.data() + c);
+        }
+    };
+    {
+        nb::gil_scoped_release release;
+        for_each_sentence(tokens.n_sentences, n_threads, [&] { return Kernel{RowScores(of)}; }, run);
+    }
+    return scores;
+}
+
 void bind_tables(nb::module_ &m) {
     nb::class_<Tables>(m, "Tables")
         .def("__init__",
@@ -301,6 +330,15 @@ void bind_rates_of_contexts(nb::module_ &m) {
             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::arg(), nb::arg(),
             nb::arg().none(), nb::arg(), nb::arg(), nb::arg())
         .def("__call__", &pair_rates);
+    nb::class_<RowScoresOf>(m, "RowScores")
+        .def(
+            "__init__",
+            [](RowScoresOf *made, const Contexts &contexts, const Tables &tables, In<double> weights) {
+                require(tables.n_rows() == int64_t(weights.size()), "a weight is needed for every row");
+                new (made) RowScoresOf{counted_of(contexts, tables, nullptr), copied(weights)};
+            },
+            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+        .def("__call__", &row_scores);
 }
 
 } // namespace

@@ -70,6 +70,8 @@ class Tables {
     }
 
     int64_t n_tables() const { return int64_t(base_->tables.size()); }
+    // Of tables to which nothing was added, else −1.
+    int64_t n_rows() const { return changes_ ? -1 : int64_t(base_->store.rows.size()); }
     int32_t most_label() const { return std::max(base_->store.most_label, changes_ ? changes_->store.most_label : -1); }
 
     const Value &value(int64_t place) const {

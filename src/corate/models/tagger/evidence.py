@@ -4,6 +4,7 @@
     first and last    + τ_start log CR(y; START), + τ_end log CR(y; END)
     score(y, y′)      = τ log CR(y; y′) + Σₛ τₛ [log CR(y; y′ | fₛ(x, i)) − log CR(y; y′)]
     score(y, y′, y″)  = τ₂ log CR(y; y″ | y′)
+    with few data     + Σⱼ w(fⱼ, y) and + w(y, y′)                                       row_weights.py
 
 b is the bucket of the context's own count. Fitting, tagging and explaining weigh the same evidence: they
 differ in the weights, and in which candidates they look at. What depends on a token alone is found out once
@@ -102,6 +103,7 @@ class Evidence:
     tokens: Rows  # candidates of each token, and the contexts that look around
     of_labels: LabelRates
     left: Int | None = None  # parents of tokens on trees
+    rows: Float | None = None  # Σⱼ w(fⱼ, y) of each candidate
 
     @cached_property
     def _ends(self) -> tuple[Int, Int]:
@@ -116,7 +118,7 @@ class Evidence:
         (first, last), labels = self._ends, self.tokens.labels
         scores[first] += weights.start * self.of_labels.start[labels[first]]
         scores[last] += weights.end * self.of_labels.end[labels[last]]
-        return scores
+        return scores if self.rows is None else scores + self.rows
 
     def lattice(self, weights: Weights, pair: Float | None = None) -> Lattice:
         """The candidates with their scores, up to pairs of labels: `pair`, or else τ log CR(y; y′)."""
@@ -128,7 +130,8 @@ class Evidence:
 
     def keep(self, kept: Mask) -> Evidence:
         """What it shows of these candidates."""
-        return replace(self, sources=self.sources[kept], tokens=self.tokens.keep(kept))
+        rows = None if self.rows is None else self.rows[kept]
+        return replace(self, sources=self.sources[kept], tokens=self.tokens.keep(kept), rows=rows)
 
     def gradient(self, surplus: Float, weights: Weights) -> Weights:
         """The derivative of surplus · scores by λ₀, τ_start, τ_end, λ, β and δ; 0 by the others."""

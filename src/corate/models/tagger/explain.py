@@ -56,6 +56,7 @@ class _Reasons:
         pairs: PairEvidence,
     ) -> None:
         self.rates, self.weights, self.corpus, self.pairs = maker.rates, maker.weights, corpus, pairs
+        self.rows = maker.rows
         self.labels = pairs.lattice.labels[chosen].tolist()
         self.names = [classes[y] for y in self.labels]
         x = pairs.lattice
@@ -68,6 +69,12 @@ class _Reasons:
         self.left = x.left
         self.shown: Evidence = evidence_of(self.rates, corpus, settings=maker.settings)
         groups = (self.rates.groups.alone, self.rates.groups.around)
+        positions, own = np.arange(corpus.n_tokens + 1), np.array(self.labels, np.int32)
+        self.row_terms = (
+            np.zeros((corpus.n_tokens, len(self.rates.contexts)))
+            if self.rows is None
+            else self.rows.terms(corpus, positions, own)
+        )
         self.queries = np.vstack([self.rates.tokens.queries(group, corpus) for group in groups])
 
     def at(self, i: int) -> list[Reason]:
@@ -89,11 +96,13 @@ class _Reasons:
                 than = f"rate with {contexts[parent]}" if parent >= 0 else USUAL
                 rate = _rate_in_words(terms.log_rates[j], than)
                 text = f"{_describe(context, self.corpus, i)} was {name} {support}, {rate}"
-                reasons.append(Reason(text, float(terms.contexts[j])))
+                reasons.append(Reason(text, float(terms.contexts[j] + self.row_terms[i, j])))
         return reasons
 
     def _of_pair(self, i: int) -> list[Reason]:
         (score, rate), *others = self.pairs.edge_terms(self.weights, self.edges[i])
+        if self.rows is not None:
+            score += float(self.rows.pair[self.labels[self._before(i)], self.labels[i]])
         text = f"{self.names[i]} {self.after} {self.names[self._before(i)]}"
         reasons = [Reason(f"{text}: {_rate_in_words(rate)}", score)]
         return reasons + [

@@ -20,6 +20,7 @@ from corate.lattice.narrow import keep, max_marginals
 from corate.lattice.triple_blocks import check_triples
 from corate.models.tagger.candidates import Required, candidates, kinds_of_tokens, near_best
 from corate.models.tagger.evidence import Evidence, PairEvidence, Rows, pair_scores
+from corate.models.tagger.row_weights import RowWeights
 from corate.models.tagger.settings import SETTINGS, Settings
 from corate.models.tagger.weights import Weights
 from corate.rates.rates import Rates
@@ -118,11 +119,17 @@ class LatticeMaker:
     """Sentences → lattices, under given weights."""
 
     def __init__(
-        self, rates: Rates, weights: Weights, settings: Settings = SETTINGS, exact: bool = False
+        self,
+        rates: Rates,
+        weights: Weights,
+        settings: Settings = SETTINGS,
+        exact: bool = False,
+        rows: RowWeights | None = None,
     ) -> None:
         """`exact`: every label is a candidate of every token, and none is left out."""
         self.rates, self.weights, self.settings, self.exact = rates, weights, settings, exact
-        self._pair = pair_scores(weights, rates.labels)
+        self.rows = rows
+        self._pair = pair_scores(weights, rates.labels) + (0.0 if rows is None else rows.pair)
         self._known: KnownWords | None = None
         of_words_alone = {atom.column for atom in rates.groups.alone.views} == {WORD.column}
         if of_words_alone and WORD.source in rates.counts.vocabularies:
@@ -131,14 +138,21 @@ class LatticeMaker:
 
     def __getstate__(self) -> dict[str, Any]:
         """For copies: what was kept is found out anew."""
-        return {name: getattr(self, name) for name in ("rates", "weights", "settings", "exact")}
+        return {name: getattr(self, name) for name in ("rates", "weights", "settings", "exact", "rows")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
 
     def lattice(self, corpus: Corpus, n_threads: int = 1) -> Lattice:
         """The candidates with their scores, up to pairs of labels."""
-        return self._evidence(corpus, n_threads).lattice(self.weights, self._pair)
+        shown = self._evidence(corpus, n_threads)
+        return self._with_rows(shown, corpus, n_threads).lattice(self.weights, self._pair)
+
+    def _with_rows(self, shown: Evidence, corpus: Corpus, n_threads: int) -> Evidence:
+        if self.rows is None:
+            return shown
+        tokens = shown.tokens
+        return replace(shown, rows=self.rows.scores(corpus, tokens.positions, tokens.labels, n_threads))
 
     def refined(self, lattice: Lattice, corpus: Corpus, n_threads: int = 1) -> Lattice:
         """The candidates that have a chance, with what contexts say of pairs of labels, and triples."""
@@ -160,7 +174,7 @@ class LatticeMaker:
             return usual
         every = replace(self.settings, n_candidates=n)
         wide = evidence_of(self.rates, corpus, n_threads, labels, None, True, every)
-        lattice = wide.lattice(self.weights, self._pair)
+        lattice = self._with_rows(wide, corpus, n_threads).lattice(self.weights, self._pair)
         kept = np.isin(owners(lattice.positions) * n + lattice.labels, np.concatenate([usual_keys, keys]))
         return self._weighed(keep(lattice, kept), corpus, n_threads)
 

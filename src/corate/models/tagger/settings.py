@@ -57,6 +57,20 @@ class Settings:
     joint_gain: float = 0.002  # as a share of the labels' entropy
     backoff_share: float = 0.25  # of a feature's entropy that another may leave open to be said to tell it
 
+    # Row weights (row_weights.py): r₀, for contexts of one's own and where there are common weights; n₀;
+    # where r is 0; tokens × labels², above which they cost too much. The CRF that they come from:
+    # penalties as CRFsuite's, and where it stops.
+    rows_share: float = 1.0
+    rows_share_common: float = 0.5
+    rows_half_tokens: int = 4_000
+    rows_tokens: int = 30_000
+    rows_work: int = 20_000_000
+    rows_l1: float = 0.1
+    rows_l2: float = 0.01
+    rows_bend: float = 0.02
+    rows_steps: int = 80
+    rows_tolerance: float = 1e-3
+
     # Tokens × contexts that are looked at together: with hundreds of features, fewer tokens.
     most_values: int = 2_500_000
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 
-from corate.arrays import Float, Ids, check_room
+from corate.arrays import Float, Ids, check_room, rounded
 from corate.contexts.defaults import WORDS, default_contexts
 from corate.contexts.template import Context, parse_all
 from corate.contexts.values import place_of
-from corate.counts.counts import Counts
+from corate.counts.counts import Counts, add_up
 from corate.counts.engines.base import Engine, Source
 from corate.counts.engines.memory import Chunks, whole
 from corate.counts.names import FIRST_LABEL, LABEL, LABEL_PAIR, LABEL_TRIPLE, LAST_LABEL, WORD_LABEL, table_of
@@ -24,6 +25,7 @@ from corate.models.tagger.candidates import candidates
 from corate.models.tagger.explain import explain
 from corate.models.tagger.joint import feature_contexts
 from corate.models.tagger.lattices import LatticeMaker
+from corate.models.tagger.row_weights import UNIT, RowWeights, fit_rows, mean_rows, moved, n_rows, share
 from corate.models.tagger.settings import SETTINGS
 from corate.models.tagger.weights import MOST_WEIGHT, Weights, mean_weights, some_common
 from corate.rates.groups import key_bits
@@ -33,6 +35,7 @@ from corate.text.passages import Passages
 from corate.text.tokens import as_corpus
 
 WEIGHTS = ("fitted", "fixed")
+ROWS = "row_weights"  # a member of the file
 NOTHING = "\U0010ffff"  # a value that no column has: not a character
 LABELS_ALONE = (LABEL, FIRST_LABEL, LAST_LABEL, LABEL_PAIR, LABEL_TRIPLE)
 
@@ -85,6 +88,7 @@ class Tagger(CountedModel):
         self.ledger = ledger
         self.n_jobs = n_jobs
 
+    row_weights_: Ids | None  # with few data; of `row_weights.row_tables`
     _rates: Rates | None  # derived from the counts; None where they have changed since
 
     # Training ----------------------------------------------------------------------------------------
@@ -133,10 +137,19 @@ class Tagger(CountedModel):
         rates = self._rates_of(counts, settled)
         if self.weights == "fitted":
             assert text is not None
-            found = fitting.fit(text, rates, self._n_threads(), progress)
+            found, rows = self._fitted(text, rates, progress)
         else:
-            found = Weights.fixed(rates)
-        self._set_model(rates, settled, found)
+            found, rows = Weights.fixed(rates), None
+        self._set_model(rates, settled, found, rows)
+
+    def _fitted(
+        self, text: Passages, rates: Rates, progress: fitting.Progress | None
+    ) -> tuple[Weights, Ids | None]:
+        """Weights, and with few data those of rows beside them."""
+        found, r = fitting.fit(text, rates, self._n_threads(), progress), share(rates, text.n_tokens)
+        if not r or not fitting.can_fit(text.n_sentences):
+            return found, None
+        return found.like(rounded((1 - r) * found.vector())), fit_rows(text, rates, r, self._n_threads())
 
     def _training_corpus(self, X: Any, y: Any) -> Corpus:
         return as_corpus(X, y, self.numbers, says_no=self._says_no)
@@ -167,17 +180,19 @@ class Tagger(CountedModel):
         part = self._count([corpus], tuple(self.counts_.tables)).counts
         self.counts_.without(part)  # which raises an error if they are not part of it
         self._rates = rates = self._rates_of(self.counts_, self._contexts)
-        self.weights_ = fitting.fit(corpus, rates, self._n_threads(), progress)
+        self.weights_, self.row_weights_ = self._fitted(corpus, rates, progress)
         return self
 
-    def _set_model(self, rates: Rates, contexts: Sequence[Context], weights: Weights) -> None:
+    def _set_model(
+        self, rates: Rates, contexts: Sequence[Context], weights: Weights, rows: Ids | None = None
+    ) -> None:
         self.counts_ = rates.counts
         self._rates = rates
         self.classes_ = list(rates.counts.labels)
         self._contexts = list(contexts)
         self._remember_params()
         self._fitted_params["contexts"] = tuple(map(str, contexts))
-        self.weights_ = weights
+        self.weights_, self.row_weights_ = weights, rows
 
     def _replace_counts(self, counts: Counts, changed: Counts | None = None, sign: int = 1) -> None:
         weights, known = self.weights_, self._rates if changed is not None else None
@@ -185,9 +200,13 @@ class Tagger(CountedModel):
             known = None  # a thread that was tagging has put down what it made of older counts
         if counts.labels != self.classes_:
             weights = weights.relabelled(self.classes_, counts.labels)
+        rows = self.row_weights_
+        if rows is not None:  # which are found by the ids of their counts
+            rows, known = moved(rows, self.counts_, counts, self._contexts), None
         rates = None if known is None or changed is None else known.plus(counts, changed, sign)
         # All at once: another thread may be tagging. What it has read of the old model never changes.
-        self.__dict__.update(counts_=counts, classes_=list(counts.labels), weights_=weights, _rates=rates)
+        now = {"counts_": counts, "classes_": list(counts.labels), "weights_": weights, "row_weights_": rows}
+        self.__dict__.update(now, _rates=rates)
 
     def _check_counts(self, counts: Counts) -> None:
         super()._check_counts(counts)
@@ -210,17 +229,20 @@ class Tagger(CountedModel):
         if len({context.is_feature for context in contexts}) > 1:
             raise ValueError("some contexts look at words and some at features")
         rates = self._rates_of(counts, contexts)
-        self._set_model(rates, contexts, Weights.from_vector(vector, rates))
+        self._set_model(rates, contexts, Weights.from_vector(vector, rates), _checked_rows(arrays, rates))
 
     @staticmethod
     def _mean(
         models: Sequence[Tagger], shares: Sequence[float], labels: Sequence[str]
     ) -> tuple[Learned, Arrays]:
         weights = mean_weights([(model.weights_, model.classes_) for model in models], shares, labels)
-        return {}, {"weights": weights.vector()}
+        each = [(model.row_weights_, model.counts_) for model in models]
+        rows = mean_rows(each, shares, add_up([m.counts_ for m in models]), models[0]._contexts)
+        return {}, {"weights": weights.vector(), **({} if rows is None else {ROWS: rows})}
 
     def _learned_arrays(self) -> Arrays:
-        return {"weights": self.weights_.vector()}
+        rows = {} if self.row_weights_ is None else {ROWS: self.row_weights_}
+        return {"weights": self.weights_.vector(), **rows}
 
     # What the model says -----------------------------------------------------------------------------
 
@@ -235,10 +257,14 @@ class Tagger(CountedModel):
     def _lattice_maker(self) -> LatticeMaker:
         """Made anew where rates or weights are new."""
         rates, weights, kept = self.rates(), self.weights_, self.__dict__.get("_last_maker")
-        if self._exact:
-            return LatticeMaker(rates, weights, exact=True)
-        if kept is None or kept.rates is not rates or kept.weights is not weights:
-            kept = self._last_maker = LatticeMaker(rates, weights)
+        if (
+            kept is None
+            or kept.rates is not rates
+            or kept.weights is not weights
+            or kept.exact != self._exact
+        ):
+            rows = None if self.row_weights_ is None else RowWeights(rates, self.row_weights_)
+            kept = self._last_maker = LatticeMaker(rates, weights, exact=self._exact, rows=rows)
         return kept
 
     def _derive(self) -> None:
@@ -268,9 +294,15 @@ class Tagger(CountedModel):
             return "fixed: there were too few sentences to fit them"
         middle = "the common ones" if some_common(rates) else "equal ones"
         times = fitting.strength(rates, self.counts_.n_tokens)
-        return f"fitted, drawn to {middle}" + (
-            f", {times:.1f} times as strongly as with much text" if times > 1 else ""
-        )
+        how = f", {times:.1f} times as strongly as with much text" if times > 1 else ""
+        beside = "" if self.row_weights_ is None else "; beside them those of a CRF, as there was little text"
+        return f"fitted, drawn to {middle}{how}{beside}"
+
+    def _of_counts_alone(self) -> Tagger:
+        made = copy(self)
+        made.row_weights_ = None
+        made.__dict__.pop("_last_maker", None)
+        return made
 
     def label_log_rates(self) -> Float:
         return self.rates().labels.pair
@@ -315,3 +347,15 @@ def _tables_of(contexts: Sequence[Context]) -> tuple[str, ...]:
     """Tables of labels alone, of words (to tell known ones from unknown ones) and of contexts."""
     words = () if any(context.is_feature for context in contexts) else (WORD_LABEL,)
     return tuple(dict.fromkeys([*LABELS_ALONE, *words, *map(table_of, contexts)]))
+
+
+def _checked_rows(arrays: Arrays, rates: Rates) -> Ids | None:
+    """Row weights from a file; None where there are none."""
+    rows = arrays.get(ROWS)
+    if rows is None:
+        return None
+    if rows.dtype != np.int32 or rows.shape != (n_rows(rates.counts, rates.templates),):
+        raise ValueError("the weights of rows do not fit the counts")
+    if not (np.abs(rows * UNIT) <= MOST_WEIGHT).all():
+        raise ValueError(f"the weight of a row is not a number between -{MOST_WEIGHT} and {MOST_WEIGHT}")
+    return rows
