@@ -48,6 +48,9 @@ def correct(
     if not force:
         _check_same(before, after, old, new)
     with changing(model_path, output, quiet, check_labeller) as model:
+        strange = 0 if model.ledger_ is None else int((before.labelled() & ~model.known(before)).sum())
+        if strange:
+            raise InputError(f"{strange:,} of {before.n_sentences:,} sentences were never learned", old)
         model.partial_fit(after)  # first, for there may be nothing else that it knows
         model.forget(before)
         if note is not None:

@@ -33,7 +33,7 @@ def can_fork() -> bool:
 
 def in_order(work: Callable[[Part], Result], parts: Iterable[Part], n: int) -> Iterator[Result]:
     """The results of all parts, by n processes. What is wrong with a part is raised in its turn."""
-    connections = _forked(work, n)
+    processes, connections = _forked(work, n)
     idle: SimpleQueue[Connection] = SimpleQueue()
     for connection in connections:
         idle.put(connection)
@@ -61,8 +61,9 @@ def in_order(work: Callable[[Part], Result], parts: Iterable[Part], n: int) -> I
         for future in waiting:
             future.cancel()
         pool.shutdown()
-        for connection in connections:
+        for process, connection in zip(processes, connections, strict=True):
             connection.close()
+            process.join()
 
 
 def _result(future: Future[Any]) -> Any:
@@ -73,15 +74,18 @@ def _result(future: Future[Any]) -> Any:
     raise MemoryError if kind == "MemoryError" else InputError(message)
 
 
-def _forked(work: Callable[[Any], Any], n: int) -> list[Connection]:
+def _forked(work: Callable[[Any], Any], n: int) -> tuple[list[Any], list[Connection]]:
+    """Processes that answer, and our ends of the pipes to them."""
     context = multiprocessing.get_context("fork")
+    processes: list[Any] = []
     ours: list[Connection] = []
     for _ in range(n):
         mine, its = context.Pipe()
         ours.append(mine)
-        context.Process(target=_serve, args=(work, its, tuple(ours)), daemon=True).start()
+        processes.append(context.Process(target=_serve, args=(work, its, tuple(ours)), daemon=True))
+        processes[-1].start()
         its.close()
-    return ours
+    return processes, ours
 
 
 def _serve(work: Callable[[Any], Any], connection: Connection, others: tuple[Connection, ...]) -> None:
