@@ -10,6 +10,8 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import date
+from functools import cache
 from pathlib import Path
 from time import process_time
 
@@ -21,12 +23,15 @@ from experiments.models import MODELS, Model
 from lab import terminal
 from lab.children import ONE_THREAD, CapError, run
 from lab.corpora import Part, Split, Splits
-from lab.store import Record, Store, digest, pack, sources_of, unpack
+from lab.store import Record, Store, digest, pack, sources_of, unpack, write_json
 
-DONE, STOPPED, NOT_RUN = "done", "stopped", "not run"
+DONE, STOPPED, NOT_RUN, KEPT = "done", "stopped", "not run", "kept"
 LAYOUT = "1"  # of a record: another one, and nothing that was kept is found
-CAP = 240  # CPU seconds of one model on one split
+CAP = 60  # CPU seconds of one model on one split
+ALL_CAP = 3_600  # the same where nothing is to be left out
 KEPT_ONLY = 0  # as a cap: nothing is run, what was kept is shown
+SLOW_CELLS = Path(__file__).with_name("slow_cells.json")  # of `report --all`: title, model → figures and date
+FIGURES = ("overall", "known", "unknown", "f1", "seconds", "tokens_per_second", "iterations", "cap", "peak")
 
 
 # In the child ---------------------------------------------------------------------------------------------
@@ -110,15 +115,14 @@ class Measurements:
         known = self.store.find(*place)
         if known and (known["status"] == DONE or known["cap"] >= self.cap):
             return known
-        estimate = self._estimate(key, sizes)
-        if estimate:
-            return estimate
-        if self.cap == KEPT_ONLY:
-            return {"status": NOT_RUN, "seconds": None}
-        terminal.progress(f"{title}: {model.title} …")
-        record = run_child(path, key, self.cap)
-        self.store.keep(record, *place)
-        return record
+        record = self._estimate(key, sizes)
+        if record is None and self.cap == KEPT_ONLY:
+            record = {"status": NOT_RUN, "seconds": None}
+        if record is None:
+            terminal.progress(f"{title}: {model.title} …")
+            record = run_child(path, key, self.cap)
+            self.store.keep(record, *place)
+        return record if record["status"] == DONE else slow_cells().get(title, {}).get(key, record)
 
     def _estimate(self, key: str, sizes: Record) -> Record | None:
         """Seconds as on a smaller split, times tokens, times pairs of labels where training visits them."""
@@ -126,7 +130,7 @@ class Measurements:
             record = split["models"].get(key)
             if record is None or record["status"] == NOT_RUN:
                 continue
-            seconds = record["seconds"] if record["status"] == DONE else record["cap"]
+            seconds = record["seconds"] if record["status"] in (DONE, KEPT) else record["cap"]
             ratio = _work(key, sizes) / _work(key, split["sizes"])
             if seconds * ratio <= self.cap:
                 return None
@@ -141,6 +145,26 @@ def run_child(split: Path, key: str, cap: int) -> Record:
     except CapError:
         return {"status": STOPPED, "cap": cap}
     return finished.json() | {"peak": finished.peak}
+
+
+@cache
+def slow_cells() -> dict[str, dict[str, Record]]:
+    """What a run without a short limit has measured, by title and model; it says when."""
+    found: dict[str, dict[str, Record]] = json.loads(SLOW_CELLS.read_text(encoding="utf-8"))
+    return found
+
+
+def keep_slow_cells(title: str, splits: Mapping[str, Record]) -> None:
+    """What took longer than `CAP`, with today's date, beside what was kept before."""
+    found = slow_cells()
+    for name, split in splits.items():
+        for key, of in split["models"].items():
+            if of["status"] == STOPPED or (of["status"] == DONE and of["seconds"] > CAP):
+                figures = {figure: of[figure] for figure in FIGURES if figure in of}
+                status = KEPT if of["status"] == DONE else STOPPED
+                dated = {"status": status, "date": date.today().isoformat(), **figures}
+                found.setdefault(f"{title} {name}", {})[key] = dated
+    write_json(SLOW_CELLS, found)
 
 
 def _work(key: str, sizes: Record) -> float:
@@ -159,7 +183,13 @@ def comparisons(records: Mapping[str, Record], lengths: list[int]) -> list[Recor
 
 
 def done(records: Mapping[str, Record]) -> dict[str, Record]:
+    """Those of this run: every answer is there, and they can be compared sentence by sentence."""
     return {key: record for key, record in records.items() if record["status"] == DONE}
+
+
+def known(records: Mapping[str, Record]) -> dict[str, Record]:
+    """Those that have figures, of this run or kept from another."""
+    return {key: record for key, record in records.items() if record["status"] in (DONE, KEPT)}
 
 
 def outcomes_of(record: Record, lengths: list[int]) -> Outcomes:

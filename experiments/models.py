@@ -47,9 +47,9 @@ class Model:
         return f"{type(crf).__name__} {sorted(params.items())}"
 
 
-def _empirical(unknown: str, mu_oov: float | None = 1.0) -> Callable[[], EmpiricalCRF]:
-    """POS and NER: the papers have one parameter a tag–word pair and one a tag–tag pair."""
-    return lambda: EmpiricalCRF(unknown=unknown, pair="label", mu_oov=mu_oov)
+def _empirical(unknown: str, mu_oov: float | None = 1.0, pair: str = "label") -> Callable[[], EmpiricalCRF]:
+    """POS and NER of 000: a parameter a tag–word pair and a tag–tag pair; 002 prints #(s, s′, o, o′)."""
+    return lambda: EmpiricalCRF(unknown=unknown, pair=pair, mu_oov=mu_oov)
 
 
 def _crfsuite(title: str, says: str, mark: str, c2: float) -> Model:
@@ -61,11 +61,16 @@ def _crfsuite(title: str, says: str, mark: str, c2: float) -> Model:
 _EP1 = "empirical training of 000: factors are relative frequencies"
 _EP1_MU = "the same, its exponent at unknown words chosen on held-out sentences"
 _EP1_LABEL = "EP1 with pair factors that do not see words"
+_WORD_PAIRS = (
+    "the same with the pair factor that is printed, #(y, y′, x, x′), where both words were seen together"
+)
 _ECRN = "empirical co-occurrence rate network of 002"
 _EP2 = "EP1 with maximum entropy models for unknown words"
 _FIXED = "this project's model, counting alone: many contexts, weights that come with the package"
 _TAGGER = "this project's model with its default, some hundred weights fitted to the data"
-_SEPARATE = "both factors as maximum entropy models, each trained on its own (003)"
+_SEPARATE = "both factors as maximum entropy models, each trained on its own (003), pairs by labels alone"
+_SEPARATE_WORD = "the same with pair factors that look at both words"
+_AP = "the same features, averaged perceptron"
 _CRF = "standard training by L-BFGS with the default penalty of CRF++"
 _PIECEWISE = "the factors of a CRF trained as if each stood alone"
 _CRFSUITE = "python-crfsuite with its default penalty, L-BFGS, the papers' features"
@@ -81,9 +86,22 @@ MODELS = {
     "ep1-label": Model("EP1, label pairs", _EP1_LABEL, "blue", "D"),
     "ecrn": Model("ECRN", _ECRN, "sky", "o", _empirical("signature"), "ECRN"),
     "ep2": Model("EP2", _EP2, "blue", "s", _empirical("maxent"), "EP2", per_pair=True),
+    "ep1-word": Model("EP1, word pairs", _WORD_PAIRS, "blue", "^", _empirical("mean", pair="word")),
+    "ecrn-word": Model("ECRN, word pairs", _WORD_PAIRS, "sky", "^", _empirical("signature", pair="word")),
+    "ep2-word": Model(
+        "EP2, word pairs", _WORD_PAIRS, "blue", "s°", _empirical("maxent", pair="word"), per_pair=True
+    ),
     "tagger-fixed": Model("Tagger, fixed", _FIXED, "red", "o°", lambda: Tagger(weights="fixed")),
     "tagger": Model("Tagger", _TAGGER, "red", "o", Tagger),
-    "separate": Model("Separate", _SEPARATE, "sky", "s", lambda: corate.SeparateCRF(c2=TUNED), per_pair=True),
+    "separate": Model("Separate", _SEPARATE, "sky", "s", lambda: corate.SeparateCRF(c2=TUNED)),
+    "separate-word": Model(
+        "Separate, word pairs",
+        _SEPARATE_WORD,
+        "sky",
+        "s°",
+        lambda: corate.SeparateCRF("word", c2=TUNED),
+        per_pair=True,
+    ),
     "crf": Model(
         "CRF, c2=0.5", _CRF, "green", "o°", lambda: LinearChainCRF(c2=CRFPP_DEFAULT), "CRF++", per_pair=True
     ),
@@ -95,6 +113,7 @@ MODELS = {
         lambda: LinearChainCRF(c2=TUNED),
         per_pair=True,
     ),
+    "crf-ap": Model("CRF, perceptron", _AP, "green", "^", lambda: LinearChainCRF("ap"), per_pair=True),
     "pw": Model(
         "Piecewise", _PIECEWISE, "purple", "s", lambda: corate.PiecewiseCRF(c2=TUNED), "PW", per_pair=True
     ),

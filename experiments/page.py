@@ -25,7 +25,7 @@ REFERENCE = "ep1"
 SIMULATED = (label_bias, test_time_problem, parameterizations)
 TRAINED_SLOWLY = ("crfsuite-0.1", "crfsuite-1")  # the first that was measured stands for an optimiser
 SURE = 0.05
-GLYPHS = {"o": "●", "o°": "○", "D": "◆", "D°": "◇", "s": "■", "^": "▲", "v": "▼"}
+GLYPHS = {"o": "●", "o°": "○", "D": "◆", "D°": "◇", "s": "■", "^": "▲", "v": "▼", "s°": "□"}
 # Why an order of two methods may differ from the papers'.
 REASONS = {
     frozenset(("EP1", "ECRN")): "they differ at unknown words only, where ours have spelling features that "

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from corate.models.empirical.empirical import MU_GRID
 from experiments import published
-from experiments.measure import CAP, DONE, NOT_RUN, Measurements, done
+from experiments.measure import ALL_CAP, CAP, DONE, KEPT, NOT_RUN, Measurements, keep_slow_cells, known
 from experiments.models import MODELS, title_of
 from lab import tables, terminal
 from lab.corpora import Splits
@@ -42,6 +42,7 @@ class Task:
     load: Callable[[Path], Splits]
     published: Mapping[str, dict[str, published.Figures]]
     notes: str
+    models: tuple[str, ...] = ()  # only these, where others are not asked for
 
     def show(self, parser: argparse.ArgumentParser, collect: Callable[[argparse.Namespace], Record]) -> None:
         terminal.show(parser, collect, self.tables, published.with_papers(f"{self.notes.strip()}\n{NOTES}"))
@@ -59,10 +60,13 @@ class Task:
     def collect(self, options: argparse.Namespace, splits: Iterable[str] | None = None) -> Record:
         """Everything that a table or a page shows, as JSON."""
         keys = options.models or [key for key, model in MODELS.items() if model.make and model.corpora]
+        keys = [key for key in keys if not self.models or key in self.models]
         measurements = Measurements(self.title, self.load(options.data), Store(options.results), options.cap)
         for name in splits or self.published:
             measurements.add(name, keys)
             measurements.splits[name]["published"] = self.published[name]
+        if options.cap >= ALL_CAP:
+            keep_slow_cells(self.title, measurements.splits)
         return {
             "experiment": self.name,
             "title": self.title,
@@ -82,7 +86,7 @@ def row_of(method: str) -> str:
 def split_table(found: Record, name: str) -> Table:
     split = found["splits"][name]
     methods = {row_of(method): method for method in split["published"]}
-    ours = {m: any(of[m] is not None for of in done(split["models"]).values()) for m in METRICS}
+    ours = {m: any(of[m] is not None for of in known(split["models"]).values()) for m in METRICS}
     theirs = {m: any(m in of for of in split["published"].values()) for m in METRICS}
     rows = []
     for key in [*split["models"], *(key for key in methods if key not in split["models"])]:
@@ -95,30 +99,33 @@ def split_table(found: Record, name: str) -> Table:
     heads = [head for m in METRICS for head, has in (("here", ours[m]), ("publ.", theirs[m])) if has]
     groups = [(title, n) for m, title in METRICS.items() if (n := ours[m] + theirs[m])]
     source = ", ".join(dict.fromkeys(of["source"] for of in split["published"].values()))
-    return Table(f"{found['title']} {name}, %; published: {source}", ["model", *heads], rows, groups)
+    dates = sorted({of["date"] for of in split["models"].values() if "date" in of})
+    kept = f"; in italics: measured on {', '.join(dates)} by report --all, and kept" if dates else ""
+    return Table(f"{found['title']} {name}, %; published: {source}{kept}", ["model", *heads], rows, groups)
 
 
 def _ours(found: Record, name: str, key: str, metric: str) -> Cell:
     models = found["splits"][name]["models"]
     if key not in models:
         return tables.EMPTY
-    if models[key]["status"] != DONE:
+    if models[key]["status"] not in (DONE, KEPT):
         return Cell(ours_of(models[key], metric) or "–", note="reason")
-    rates = [of[metric] for of in done(models).values() if of[metric] is not None]
+    rates = [of[metric] for of in known(models).values() if of[metric] is not None]
     is_best = rates and models[key][metric] == (min(rates) if metric == "seconds" else max(rates))
     place = ("splits", name, "models", key, metric)
-    return tables.figure(found, lambda value: number(metric, value), *place, note="best" if is_best else "")
+    note = "kept" if models[key]["status"] == KEPT else "best" if is_best else ""
+    return tables.figure(found, lambda value: number(metric, value), *place, note=note)
 
 
 def ours_of(record: Record, metric: str) -> str:
     """A figure, or why there is none; the reason stands where the time would."""
-    if record["status"] == DONE:
+    if record["status"] in (DONE, KEPT):
         return "" if record[metric] is None else number(metric, record[metric])
     if metric != "seconds":
         return ""
     if record["status"] == NOT_RUN:
         return "not run" + (f": ≈ {duration(record['seconds'])}" if record["seconds"] else "")
-    return f"stopped after {record['cap']}"
+    return f"stopped after {record['cap']:,}" + (f", {record['date']}" if "date" in record else "")
 
 
 def number(metric: str, value: float) -> str:

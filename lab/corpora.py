@@ -5,7 +5,9 @@ Brown (brown/c[a-r]NN, as NLTK distributes it):
   2. sentences that end in . ? or ! are kept, shuffled (random.Random(0)), and the first 34,623 taken;
   3. the first 1,000 are held out, the next 5,000 give 1000/4000, 2500/2500 and 4000/1000, and all 33,623
      give 17311/16312 and 32623/1000: the first part trains, the second tests.
-CoNLL-2002 Dutch (conll2002/ned.*): train trains, testa is held out, testb tests; POS tags are not used.
+   A second protocol does not shuffle: the first 34,623 in the order of the corpus.
+CoNLL-2002 Dutch (conll2002/ned.*): train trains, testa is held out, testb tests; POS tags are not used. 003
+leaves out sentences of one word.
 
 As a module (`python -m lab.corpora`) it prints the sizes of every split.
 """
@@ -79,9 +81,10 @@ class Splits:
     splits: dict[str, Split]
 
 
-def brown(data: Path) -> Splits:
+def brown(data: Path, shuffled: bool = True) -> Splits:
     kept = [sentence for sentence in _brown_sentences(data) if _is_complete(sentence)]
-    random.Random(0).shuffle(kept)
+    if shuffled:
+        random.Random(0).shuffle(kept)
     held_out, rest = kept[:BROWN_HELD_OUT], kept[BROWN_HELD_OUT:BROWN_SENTENCES]
     splits = {
         name: Split(Part.of(rest[:n_train]), Part.of(rest[n_train : n_train + n_test]))
@@ -97,6 +100,22 @@ def conll2002(data: Path) -> Splits:
         for name in ("train", "testa", "testb")
     )
     return Splits(held_out, {CONLL_SPLIT: Split(train, test)})
+
+
+def brown_in_order(data: Path) -> Splits:
+    return brown(data, shuffled=False)
+
+
+def conll2002_longer(data: Path) -> Splits:
+    """Without sentences of one word, as 003 has it."""
+    every = conll2002(data)
+    splits = {name: Split(_longer(split.train), _longer(split.test)) for name, split in every.splits.items()}
+    return Splits(_longer(every.held_out), splits)
+
+
+def _longer(part: Part) -> Part:
+    both = zip(part.words, part.labels, strict=True)
+    return Part.of((words, labels) for words, labels in both if len(words) > 1)
 
 
 def _brown_sentences(data: Path) -> Iterable[LabelledSentence]:
@@ -141,7 +160,14 @@ SIZES: dict[str, Callable[[Split], str]] = {
 
 def main() -> None:
     options = terminal.arguments(__doc__, "lab.corpora --data ../shared/data").parse_args()
-    for title, corpus in (("Brown", brown(options.data)), ("CoNLL-2002 Dutch", conll2002(options.data))):
+    corpora = {
+        "Brown": brown,
+        "Brown in corpus order": brown_in_order,
+        "CoNLL-2002 Dutch": conll2002,
+        "CoNLL-2002 Dutch, sentences of two words or more": conll2002_longer,
+    }
+    for title, load in corpora.items():
+        corpus = load(options.data)
         held_out = f"{len(corpus.held_out.words):,} sentences, {corpus.held_out.n_tokens:,} tokens"
         rows = [(what, [Cell(of(split)) for split in corpus.splits.values()]) for what, of in SIZES.items()]
         Table(f"{title} (held out: {held_out})", ["", *corpus.splits], rows).print()
