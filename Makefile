@@ -21,7 +21,7 @@ help:
 	@echo "make wheel         a wheel with the documentation in it, in dist"
 	@echo "make bench         corate and its peers in one run, half an hour; rewrites docs/benchmark.md and .svg (DATA=$(DATA))"
 	@echo "make bench-network networks of tables beside pgmpy and scikit-learn, ten minutes"
-	@echo "make report        all experiments as one page, build/report/report.html (DATA=$(DATA); REPORT=--quick for a short run)"
+	@echo "make report        all experiments as one page, build/report/report.html (DATA=$(DATA); REPORT=--quick for a short run, --all for hours)"
 	@echo "make experiments   the papers' tables, published beside ours (DATA=$(DATA))"
 	@echo "make clean         remove .venv, build folders and caches"
 
@@ -106,7 +106,7 @@ report:
 	$(BIN)/python -m experiments.report --data $(DATA) $(REPORT)
 
 experiments: .venv/dev
-	for script in label_bias test_time_problem parameterizations graphs pos ner; do $(BIN)/python -m experiments.$$script --data $(DATA) || exit 1; done
+	for script in claims theorem label_bias test_time_problem parameterizations graphs pos pos_order ner ner_longer; do $(BIN)/python -m experiments.$$script --data $(DATA) || exit 1; done
 
 clean:
 	rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from experiments.measure import DONE, NOT_RUN, done
+from experiments.measure import DONE, KEPT, NOT_RUN, done
 from experiments.models import MODELS, title_of
 from experiments.tagging_table import duration, row_of
 from lab.pictures import COLOURS, LINE, Point, inline, log_axis, mark, new, time_and_rate
@@ -94,7 +94,7 @@ def _all_times(split: Record) -> list[float]:
 
 def _time_mark(axes: Axes, y: float, key: str, of: Record) -> None:
     start, colour = axes.get_xlim()[0], COLOURS[MODELS[key].colour]
-    if of["status"] == DONE:
+    if of["status"] in (DONE, KEPT):
         axes.hlines(y, start, of["seconds"], color=colour, lw=2, alpha=0.55)
         mark_model(axes, key, of["seconds"], y)
         return
@@ -108,7 +108,7 @@ def _time_mark(axes: Axes, y: float, key: str, of: Record) -> None:
 
 
 def _said_of(of: Record) -> str:
-    if of["status"] == DONE:
+    if of["status"] in (DONE, KEPT):
         return duration(of["seconds"])
     if of["status"] == NOT_RUN:
         return "not run" + (f", would take about {duration(of['seconds'])}" if of["seconds"] else "")

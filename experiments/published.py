@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+_AUTHORS = "Zhemin Zhu, Djoerd Hiemstra, Peter Apers, Andreas Wombacher"
 PAPERS = {
-    "000": "Zhu et al., Closed Form Maximum Likelihood Estimator of Conditional Random Fields",
-    "002": "Zhu et al., Empirical Co-occurrence Rate Networks for Sequence Labeling, ICMLA 2013",
+    "000": f"{_AUTHORS}, Closed Form Maximum Likelihood Estimator of Conditional Random Fields",
+    "002": f"{_AUTHORS}, Empirical Co-occurrence Rate Networks for Sequence Labeling, ICMLA 2013",
+    "003": f"{_AUTHORS}, Separate Training for Conditional Random Fields Using Co-occurrence Rate "
+    "Factorization",
+    "004": "Yifan Zhang, Conditional Random Fields, lecture notes",
 }
 Figures = dict[str, Any]
 METRICS = ("overall", "known", "unknown", "seconds")

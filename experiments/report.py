@@ -21,7 +21,9 @@ from experiments import (
     pos,
     pos_order,
     test_time_problem,
+    theorem,
 )
+from experiments.claims import verdicts
 from experiments.measure import ALL_CAP, CAP, KEPT_ONLY, known
 from experiments.models import MODELS
 from lab import machine, terminal
@@ -38,6 +40,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "pos_order": pos_order.collect,
     "ner": ner.collect,
     "ner_longer": ner_longer.collect,
+    "theorem": theorem.collect,
     "label_bias": label_bias.collect,
     "test_time_problem": test_time_problem.collect,
     "parameterizations": parameterizations.collect,
@@ -75,6 +78,9 @@ def collect(options: argparse.Namespace) -> Record:
         terminal.progress(f"{name} …")
         results[name] = _kept(Store(options.results), name, experiment, options)
         write_json(options.results / f"{name}.json", results[name])
+    terminal.progress("claims …")
+    results["claims"] = verdicts.collect(results)
+    write_json(options.results / "claims.json", results["claims"])
     return results
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from experiments.models import MODELS, title_of
 from lab import tables, terminal
 from lab.corpora import Splits
 from lab.store import Record, Store
-from lab.tables import Cell, Table
+from lab.tables import Cell, Row, Table
 
 PAPERS = {model.papers: key for key, model in MODELS.items() if model.papers}
 METRICS = {
@@ -65,6 +65,8 @@ class Task:
         for name in splits or self.published:
             measurements.add(name, keys)
             measurements.splits[name]["published"] = self.published[name]
+            implied = published.implied_unknown_rate(self.published[name]["EP1"])
+            measurements.splits[name]["implied_unknown"] = implied
         if options.cap >= ALL_CAP:
             keep_slow_cells(self.title, measurements.splits)
         return {
@@ -102,6 +104,30 @@ def split_table(found: Record, name: str) -> Table:
     dates = sorted({of["date"] for of in split["models"].values() if "date" in of})
     kept = f"; in italics: measured on {', '.join(dates)} by report --all, and kept" if dates else ""
     return Table(f"{found['title']} {name}, %; published: {source}{kept}", ["model", *heads], rows, groups)
+
+
+def across_table(found: Record) -> Table:
+    """Accuracy on every split, the published one beside it; above them the shares of unknown words, and μ."""
+    splits = found["splits"]
+
+    def row(title: str, ours: Sequence[object], theirs: Sequence[object], form: str = "{:.2f}") -> Row:
+        cells = []
+        for name in splits:
+            cells.append(tables.figure(found, form, "splits", name, *ours))
+            cells.append(tables.published(found, form, "splits", name, *theirs) if theirs else tables.EMPTY)
+        return title, cells
+
+    rows = [row("unknown words (implied by EP1's)", ["sizes", "unknown_rate"], ["implied_unknown"])]
+    keys = dict.fromkeys(key for split in splits.values() for key in split["models"])
+    if "ep1-mu" in keys:
+        rows.append(row("μ chosen on held-out sentences", ["models", "ep1-mu", "mu_oov"], [], "{:g}"))
+    methods = {row_of(method): method for split in splits.values() for method in split["published"]}
+    for key in keys:
+        theirs = ["published", methods[key], "overall"] if key in methods else []
+        rows.append(row(title_of(key), ["models", key, "overall"], theirs))
+    heads = ["here", "publ."] * len(splits)
+    groups = [(name, 2) for name in splits]
+    return Table(f"{found['title']}: accuracy on every split, %", ["", *heads], rows, groups)
 
 
 def _ours(found: Record, name: str, key: str, metric: str) -> Cell:

@@ -174,7 +174,7 @@ def test_scripts_print_their_tables(
     monkeypatch.setattr(label_bias, "ROUNDS", 2)
     script.main()
     out = capsys.readouterr().out
-    assert "000: Zhu et al." in out
+    assert "000: Zhemin Zhu" in out
     assert all(len(line) <= 140 for line in out.splitlines())
 
 

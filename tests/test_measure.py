@@ -81,12 +81,12 @@ def test_what_was_measured_is_not_measured_again(
 
 
 def test_the_cap_stops_a_child(corpus: Splits, tmp_path: Path) -> None:
-    """One second of CPU does not suffice to read and count 50 times the sample."""
+    """One second of CPU does not suffice to optimise a CRF on 50 times the sample."""
     train = corpus.splits[LARGER].train
     many = Split(Part(train.words * 50, train.labels * 50), corpus.splits[LARGER].test)
     path = tmp_path / "split.json"
     measure.write_split(path, many, corpus.held_out)
-    assert measure.run_child(path, "tagger", 1) == {"status": measure.STOPPED, "cap": 1}
+    assert measure.run_child(path, "crf-tuned", 1) == {"status": measure.STOPPED, "cap": 1}
 
 
 def test_what_would_take_too_long_is_not_begun(corpus: Splits) -> None:

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from corate import load_sample
-from experiments import label_bias, measure, page, parameterizations, published, test_time_problem
+from experiments import label_bias, measure, page, parameterizations, published, test_time_problem, theorem
+from experiments.claims import verdicts
 from experiments.measure import DONE, NOT_RUN, STOPPED
 from experiments.models import MODELS
 from lab import machine, pictures
@@ -122,12 +123,16 @@ def results() -> Record:
         failing = parameterizations.collect(None)  # type: ignore[arg-type]
     found = {
         "machine": machine.describe(),
+        "pos_order": {**pos, "experiment": "pos_order"},
+        "ner_longer": {**ner, "experiment": "ner_longer"},
+        "theorem": theorem.collect(None),  # type: ignore[arg-type]
         "pos": pos,
         "ner": ner,
         "label_bias": bias,
         "test_time_problem": test_time_problem.collect(None),  # type: ignore[arg-type]
         "parameterizations": failing,
     }
+    found["claims"] = verdicts.collect(found)
     return json.loads(json.dumps(found))  # type: ignore[no-any-return]
 
 
