@@ -7,7 +7,8 @@ owners      0   0    1     2   2      the run that each entry belongs to
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import mmap
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from typing import Any, cast
 
@@ -26,6 +27,16 @@ KEY_BITS = 63  # of a packed key: all but the sign
 ROUNDED_BITS = 16  # of the largest of some fitted weights
 MOST_LABELS = 1 << 13  # models have a number for every pair of labels: half a GB of them
 MOST_NUMBERS = 1 << 26  # of one array: as many
+BLOCK_BYTES = 1 << 24  # of an array that are looked at together
+
+
+def blocks(array: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+    """An array some rows at a time; of one that is mapped from a file, none of them stays in memory."""
+    step = max(1, BLOCK_BYTES // max(1, array.nbytes // max(1, len(array))))
+    for first in range(0, len(array), step):
+        yield array[first : first + step]
+        if isinstance(array, np.memmap):
+            array._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
 
 
 def check_room(n_numbers: int, what: str) -> None:

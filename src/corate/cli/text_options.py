@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from corate.cli.common import Command, with_options
+from corate.errors import InputError
 from corate.text.format_registry import FORMAT_CLASSES
 
 if TYPE_CHECKING:
@@ -59,7 +62,9 @@ class TextOptions(NamedTuple):
         """Labelled sentences of some files."""
         from corate.text.formats import read_chunks
 
-        return read_chunks(files, self.format, label=self.label, encoding=self.encoding, progress=progress)
+        return read_chunks(
+            files_of(files), self.format, label=self.label, encoding=self.encoding, progress=progress
+        )
 
     def corpus(self, file: str) -> Corpus:
         from corate.text.formats import read_corpus
@@ -70,6 +75,23 @@ class TextOptions(NamedTuple):
 def n_columns(model: Any) -> int:
     """How many columns a model of words looks at."""
     return max((atom.n_columns for context in model._contexts for atom in context.atoms), default=1)
+
+
+def files_of(names: Sequence[str]) -> list[str]:
+    """Files as they are named, those of a folder, those that fit a pattern such as 'corpus/*.conll.gz'; each
+    in the order of names."""
+    files: list[str] = []
+    for name in names:
+        path = Path(name)
+        if name == "-" or path.is_file() or not (path.is_dir() or glob.has_magic(name)):
+            files.append(name)
+            continue
+        found = path.iterdir() if path.is_dir() else map(Path, glob.glob(name, recursive=True))  # noqa: PTH207
+        inside = sorted(str(each) for each in found if each.is_file() and not each.name.startswith("."))
+        if not inside:
+            raise InputError("no file there" if path.is_dir() else "no file fits this pattern", name)
+        files += inside
+    return files
 
 
 def text_options(label_help: str = LABEL) -> Callable[[Command], Command]:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -21,15 +21,15 @@ from corate.cli.common import (
     quiet_option,
     threads_option,
 )
+from corate.cli.engine_options import EngineOptions, engine_options
 from corate.cli.logs import LOG, is_verbose
-from corate.cli.text_options import TextOptions, text_options
-from corate.cli.train_options import FITTED, kind_option, make, model_options
+from corate.cli.text_options import TextOptions, files_of, text_options
+from corate.cli.train_options import COUNTED, FITTED, kind_option, make, model_options
 from corate.errors import ConvergenceWarning
 from corate.models.registry import class_of
 
 WITH_PROGRESS = ("tagger", *FITTED)
 INTERRUPTED = 130  # exit code
-Advance = Callable[[int], Any]
 
 
 @click.command()
@@ -42,6 +42,7 @@ Advance = Callable[[int], Any]
     help="Labels on the trees of CoNLL-U: DEPREL, unless --label says else.",
 )
 @model_options
+@engine_options
 @text_options()
 @threads_option
 @click.option("--force", is_flag=True, help="Replace a model file that is read-only.")
@@ -59,6 +60,10 @@ def train(
     tree: bool,
     text: TextOptions,
     threads: int,
+    engine: str,
+    memory: str | None,
+    temp: str | None,
+    resume: bool,
     force: bool,
     quiet: bool,
     keep_on_interrupt: bool,
@@ -69,7 +74,8 @@ def train(
 
     FILE may be CoNLL columns, CoNLL-U, word/tag, JSON lines, each also gzipped; - is standard input. Columns
     between the word and the label, such as parts of speech, are looked at too, and text that is tagged later
-    needs them as well. A token whose label is _ is not counted.
+    needs them as well. A token whose label is _ is not counted. Files of a folder, or that fit a pattern, are
+    read in the order of their names.
 
     \b
     Example:
@@ -78,10 +84,13 @@ def train(
       corate train --contexts crfpp.template chunks.txt -m chunks.model
       corate train --tree treebank.conllu -m relations.model
       corate train --model crf --c2 0.1 train.conll -m crf.model
+      corate train 'corpus/*.conll.gz' -m big.model --engine disk --memory 1G
     """
     check_target(Path(model_path), force)
     if tree and kind != "tagger":
         raise click.UsageError(f"--tree and --model {kind} do not go together: choose one")
+    chosen = EngineOptions(engine, memory, temp, resume)
+    chosen.check(kind)
     model = make(kind, options, text.encoding).set_params(n_jobs=threads)
     if tree:
         model, text = class_of("TreeTagger")(**model.get_params()), text.on_tree()
@@ -89,13 +98,17 @@ def train(
     held = {"held_out": text.corpus(held_out)} if held_out else {}
     started = time.perf_counter()
     show = sys.stderr.isatty() and not quiet and not is_verbose()
-    with _progress(files, show) as (advance, fitted, stepped), warnings.catch_warnings(record=True) as warned:
+    files = tuple(files_of(files))
+    with _progress(files, show) as shown, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", ConvergenceWarning)
-        fitting = {"progress": stepped if kind in FITTED else fitted} if kind in WITH_PROGRESS else {}
-        model.fit_chunks(text.chunks(files, advance), **held, **fitting)
-    if note is not None:
-        model.note(note)
-    model.save(model_path, force)
+        fitting = {"progress": shown.of(kind)} if kind in WITH_PROGRESS else {}
+        with chosen.opened(model_path, shown.counted) as counting:
+            if kind in COUNTED:
+                fitting |= {"engine": counting, "min_count": options["min_count"], **held}
+            model.fit_chunks(text.chunks(files, shown.advance), **fitting)
+            if note is not None:
+                model.note(note)
+            model.save(model_path, force)
     if getattr(model, "weights", None) == "fitted" and (about := model.about_weights()).startswith("fixed"):
         LOG.warning("weights are %s", about)
     for warning in warned:
@@ -109,13 +122,23 @@ def train(
     return 0
 
 
+class _Shown(NamedTuple):
+    """Who is told how far a training is."""
+
+    advance: Callable[[int], Any] | None = None  # bytes read
+    fitted: Callable[[float], Any] | None = None  # part of the weights' fit
+    stepped: Callable[[dict[str, Any]], Any] | None = None  # steps of an optimiser
+    counted: Callable[[Any], Any] | None = None  # what the disk engine has
+
+    def of(self, kind: str) -> Callable[..., Any] | None:
+        return self.stepped if kind in FITTED else self.fitted
+
+
 @contextmanager
-def _progress(
-    files: tuple[str, ...], show: bool
-) -> Iterator[tuple[Advance | None, Callable[[float], Any] | None, Callable[[dict[str, Any]], Any] | None]]:
+def _progress(files: tuple[str, ...], show: bool) -> Iterator[_Shown]:
     """A bar of the bytes read and then one of the weights' fit, or a line of every step; on a terminal."""
     if not show:
-        yield None, None, None
+        yield _Shown()
         return
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -135,7 +158,21 @@ def _progress(
             bar.columns = (TextColumn("{task.description}"),)
             bar.update(task, description=step_line(entry))
 
-        yield lambda n_bytes: bar.advance(task, n_bytes), fitted, stepped
+        started = time.perf_counter()
+
+        def counted(so_far: Any) -> None:
+            speed = so_far.n_new / (time.perf_counter() - started)
+            text = (
+                f"{so_far.n_tokens:,} tokens, {speed:,.0f} a second, {so_far.spilled / 1e6:,.0f} MB on disk"
+            )
+            if so_far.tables:
+                bar.columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
+                text = f"summing, {so_far.tables} of {so_far.n_tables} tables; {text}"
+                bar.reset(task, total=so_far.n_tables) if so_far.tables == 1 else None
+                bar.update(task, completed=so_far.tables)
+            bar.update(task, description=text)
+
+        yield _Shown(lambda n_bytes: bar.advance(task, n_bytes), fitted, stepped, counted)
 
 
 def _summary(model: Any, path: str, seconds: float) -> str:

@@ -130,6 +130,16 @@ OPTIONS = (
         lambda given: False,
     ),
     ModelOption(
+        "--min-count",
+        [name for name in COUNTED if name != "hmm"],
+        {
+            "type": click.IntRange(2),
+            "metavar": "N",
+            "help": "Drop events of contexts that are counted less than N times: a smaller model, which "
+            "cannot forget any more (as corate prune --below N makes it).",
+        },
+    ),
+    ModelOption(
         "--c2",
         [*FITTED, "ep2"],
         {

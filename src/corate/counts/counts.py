@@ -104,11 +104,7 @@ class Counts:
             name: table.only(table.n >= least) if atoms_of(name) else table
             for name, table in self.tables.items()
         }
-        if LABEL not in tables:
-            left = np.isin(np.arange(len(self.labels)), tables[WORD_LABEL].field(-1))
-            pairs = tables[LABEL_PAIR]
-            tables[LABEL_PAIR] = pairs.only(left[pairs.field(0)] & left[pairs.field(1)])
-        return Counts(self.vocabularies, tables, self.n_sentences).compact()
+        return labels_that_are_left(Counts(self.vocabularies, tables, self.n_sentences)).compact()
 
     def without(self, other: Counts) -> Counts:
         """`self - other` with the vocabularies of `self`, so that ids stay what they are."""
@@ -126,6 +122,16 @@ class Counts:
             other.vocabularies,
             other.tables,
         )
+
+
+def labels_that_are_left(counts: Counts) -> Counts:
+    """Without pairs of labels that no word has any more, where words alone tell how often labels are."""
+    if LABEL in counts.tables:
+        return counts
+    left = np.isin(np.arange(len(counts.labels)), counts.tables[WORD_LABEL].field(-1))
+    pairs = counts.tables[LABEL_PAIR]
+    kept = pairs.only(left[pairs.field(0)] & left[pairs.field(1)])
+    return Counts(counts.vocabularies, {**counts.tables, LABEL_PAIR: kept}, counts.n_sentences)
 
 
 def add_up(parts: Iterable[Counts]) -> Counts:

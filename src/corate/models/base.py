@@ -148,7 +148,8 @@ class Model(ABC):
             except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
                 raise InputError(f"not saved: what was learned makes no sound model: {error}") from error
 
-        modelfile.write(Path(path), contents, check, force)
+        # Tables in files may not fit into memory, and are not read back as a whole.
+        modelfile.write(Path(path), contents, None if modelfile.is_mapped(contents) else check, force)
 
     def _contents(self) -> modelfile.Contents:
         """What is in the model file."""

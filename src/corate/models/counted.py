@@ -18,7 +18,7 @@ from urllib.parse import quote
 import numpy as np
 import numpy.typing as npt
 
-from corate.arrays import MOST_LABELS
+from corate.arrays import MOST_LABELS, blocks
 from corate.contexts.template import Context
 from corate.contexts.values import seen_columns
 from corate.counts.counts import Counts, add_up
@@ -405,7 +405,7 @@ def check_counts(counts: Counts) -> None:
         raise InputError(
             f"{len(counts.labels):,} labels: corate takes {MOST_LABELS:,}, for every pair has a number"
         )
-    if any(int(table.n.max(initial=0)) > MOST_COUNTED for table in counts.tables.values()):
+    if any(int(n.max()) > MOST_COUNTED for table in counts.tables.values() for n in blocks(table.n)):
         raise InputError(f"an event was counted more than {MOST_COUNTED:,} times: more than a model can hold")
 
 

@@ -117,6 +117,19 @@ def lock(descriptor: int, waiting: Callable[[], object] | None = None) -> None:
             raise
 
 
+def lock_at_once(descriptor: int) -> bool:
+    """Lock an open file if nobody else has; where the file system cannot, do without."""
+
+    def give_up() -> None:
+        raise BlockingIOError
+
+    try:
+        lock(descriptor, give_up)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def remove_unlocked(path: Path) -> None:
     """Remove a file that no writer has locked: one that was killed has left it."""
     with contextlib.suppress(OSError):

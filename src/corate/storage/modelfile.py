@@ -23,7 +23,7 @@ import stat
 import struct
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -31,6 +31,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from corate.arrays import blocks
 from corate.errors import ModelFileError
 from corate.storage import locks
 
@@ -67,7 +68,7 @@ class Contents:
 
 # Writing ---------------------------------------------------------------------------------------------
 
-Member = list[bytes | memoryview]  # pieces that make up its bytes, so that arrays need not be copied
+Member = Iterable[bytes | memoryview]  # pieces that make up its bytes, as often as they are asked for
 
 
 def write(
@@ -139,11 +140,29 @@ def _json(value: Any) -> bytes:
     ).encode()
 
 
+class _Npy:
+    """The bytes of an array, some at a time: one that is mapped from a file is never in memory as a whole."""
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+
+    def __iter__(self) -> Iterator[bytes | memoryview]:
+        buffer = io.BytesIO()
+        kind = {"descr": self._array.dtype.newbyteorder("<").str, "fortran_order": False}
+        np.lib.format.write_array_header_1_0(buffer, {**kind, "shape": self._array.shape})
+        yield buffer.getvalue()
+        for block in blocks(self._array) if self._array.size else ():
+            little = np.ascontiguousarray(block.astype(block.dtype.newbyteorder("<"), copy=False))
+            yield little.reshape(-1).data.cast("B")
+
+
 def _npy(array: Array) -> Member:
-    buffer = io.BytesIO()
-    little = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False))
-    np.lib.format.write_array_header_1_0(buffer, np.lib.format.header_data_from_array_1_0(little))
-    return [buffer.getvalue(), little.reshape(-1).data.cast("B") if little.size else b""]
+    return _Npy(array)
+
+
+def is_mapped(contents: Contents) -> bool:
+    """Whether arrays are in files, since they may be larger than memory."""
+    return any(isinstance(array, np.memmap) for array in contents.arrays.values())
 
 
 @contextlib.contextmanager
