@@ -35,8 +35,13 @@ def blocks(array: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
     step = max(1, BLOCK_BYTES // max(1, array.nbytes // max(1, len(array))))
     for first in range(0, len(array), step):
         yield array[first : first + step]
-        if isinstance(array, np.memmap):
-            array._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
+        if (mapping := mapping_of(array)) is not None:
+            mapping.madvise(mmap.MADV_DONTNEED)
+
+
+def mapping_of(array: npt.NDArray[Any]) -> mmap.mmap | None:
+    """The file that an array is mapped from; None for one in memory."""
+    return getattr(array, "_mmap", None)
 
 
 def check_room(n_numbers: int, what: str) -> None:

@@ -31,7 +31,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from corate.arrays import blocks
+from corate.arrays import blocks, mapping_of
 from corate.errors import ModelFileError
 from corate.storage import locks
 
@@ -162,7 +162,7 @@ def _npy(array: Array) -> Member:
 
 def is_mapped(contents: Contents) -> bool:
     """Whether arrays are in files, since they may be larger than memory."""
-    return any(isinstance(array, np.memmap) for array in contents.arrays.values())
+    return any(mapping_of(array) is not None for array in contents.arrays.values())
 
 
 @contextlib.contextmanager
