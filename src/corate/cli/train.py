@@ -101,7 +101,7 @@ def train(
     files = tuple(files_of(files))
     with _progress(files, show) as shown, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", ConvergenceWarning)
-        fitting = {"progress": shown.of(kind)} if kind in WITH_PROGRESS else {}
+        fitting: dict[str, Any] = {"progress": shown.of(kind)} if kind in WITH_PROGRESS else {}
         with chosen.opened(model_path, shown.counted) as counting:
             if kind in COUNTED:
                 fitting |= {"engine": counting, "min_count": options["min_count"], **held}
