@@ -51,12 +51,7 @@ class Component:
 
     @property
     def model(self) -> Any:
-        """The model of corate that labels; any trained one may be set."""
-        if self._model is None:
-            missing = f"{self.path}: no such file" if self.path else "it has no model"
-            raise InputError(
-                f'{self.name}: {missing}: give config={{"model": PATH}}, or set its attribute model'
-            )
+        """The model of corate that labels, or None; any trained one may be set. spaCy looks at it, too."""
         return self._model
 
     @model.setter
@@ -64,13 +59,21 @@ class Component:
         self._check(model)
         self._model = model
 
+    def _needed(self) -> Any:
+        if self._model is None:
+            missing = f"{self.path}: no such file" if self.path else "it has no model"
+            raise InputError(
+                f'{self.name}: {missing}: give config={{"model": PATH}}, or set its attribute model'
+            )
+        return self._model
+
     def _check(self, model: Any) -> None:
         if not hasattr(model, "predict_with_probability"):
             raise InputError(f"{self.name}: {model!r:.60} is no model of sentences")
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return () if self._model is None else tuple(self.model.classes_)
+        return () if self._model is None else tuple(self._model.classes_)
 
     def __call__(self, doc: Doc) -> Doc:
         return next(self.pipe([doc]))
@@ -81,7 +84,7 @@ class Component:
         while docs := [*islice(rest, batch_size)]:
             places = [_sentences(doc) for doc in docs]
             found = iter(
-                self.model.predict_with_probability(
+                self._needed().predict_with_probability(
                     [[self._token(token) for token in sentence] for each in places for sentence in each]
                 )
             )
@@ -101,7 +104,7 @@ class Component:
 
     def to_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> None:
         Path(path).mkdir(parents=True, exist_ok=True)
-        self.model.save(Path(path) / FILE)
+        self._needed().save(Path(path) / FILE)
 
     def from_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> Component:
         self.model = load(Path(path) / FILE)

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from corate.errors import InputError
+from corate.evaluation.report import plural as plural
+from corate.evaluation.report import table as table
 from corate.text.spans import SCHEMES
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from corate.lattice.constraints import Constraints
 
@@ -140,20 +141,6 @@ def console(stderr: bool = False) -> Console:
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=True, width=width)
 
 
-def table(*headers: str, title: str | None = None) -> Table:
-    """A table whose first column is text and whose other columns are numbers."""
-    from rich.table import Table
-
-    made = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
-    for i, header in enumerate(headers):
-        made.add_column(header, justify="left" if i == 0 else "right", header_style="dim")
-    return made
-
-
 def megabytes(path: str | Path) -> str:
     size = Path(path).stat().st_size
     return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} kB"
-
-
-def plural(n: int, thing: str) -> str:
-    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"

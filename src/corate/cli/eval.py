@@ -21,6 +21,7 @@ from corate.cli.common import (
 )
 from corate.cli.text_options import TextOptions, text_options
 from corate.errors import InputError
+from corate.evaluation.report import heading, parts, percent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -191,30 +192,10 @@ def _folds(
 
 
 def _print(out: Console, result: Evaluation, n_errors: int) -> None:
-    out.print(f"{plural(result.tokens, 'token')} in {plural(result.sentences, 'sentence')}\n")
-    overview = table("accuracy", "%", "tokens")
-    unknown = None if result.unknown_rate is None else round(result.unknown_rate * result.tokens)
-    overview.add_row("all words", _percent(result.accuracy), f"{result.tokens:,}")
-    if unknown is not None:
-        overview.add_row("known words", _percent(result.accuracy_known), f"{result.tokens - unknown:,}")
-        overview.add_row("unknown words", _percent(result.accuracy_unknown), f"{unknown:,}")
-    overview.add_row("whole sentences", _percent(result.sentence_accuracy), "")
-    out.print(overview)
-    if result.spans is not None:
+    out.print(heading(result))
+    for title, headers, rows in parts(result, n_errors):
         out.print()
-        reading = "strictly" if result.strict else "as conlleval does"
-        spans = table("spans", "precision", "recall", "F1", "gold", title=f"{result.scheme}, read {reading}")
-        for name, score in {"all": result.spans, **result.by_type}.items():
-            rates = (_percent(rate) for rate in (score.precision, score.recall, score.f1))
-            spans.add_row(name, *rates, f"{score.support:,}")
-        out.print(spans)
-    confusions = result.confusions(n_errors)
-    if confusions:
-        out.print()
-        errors = table("gold", "predicted", "times", title="Most frequent errors")
-        for gold, predicted, times in confusions:
-            errors.add_row(gold, predicted, f"{times:,}")
-        out.print(errors)
+        out.print(table(*headers, title=title, rows=rows))
 
 
 def _print_comparison(out: Console, found: Comparison) -> None:
@@ -225,12 +206,8 @@ def _print_comparison(out: Console, found: Comparison) -> None:
     for name, rate in rates.items():
         interval = f"{100 * rate.low:+.2f} to {100 * rate.high:+.2f}"
         against.add_row(
-            name, _percent(rate.a), _percent(rate.b), f"{100 * rate.lead:+.2f}", interval, f"{rate.p:.2g}"
+            name, percent(rate.a), percent(rate.b), f"{100 * rate.lead:+.2f}", interval, f"{rate.p:.2g}"
         )
     out.print(against)
     only = f"{plural(found.only_a, 'token')} right in this model alone, {found.only_b:,} in the other alone"
     out.print(f"{only}: McNemar's exact p = {found.mcnemar:.2g}")
-
-
-def _percent(rate: float | None) -> str:
-    return "–" if rate is None else f"{100 * rate:.2f}"

@@ -15,6 +15,7 @@ from operator import eq
 from typing import Any
 
 from corate.errors import InputError
+from corate.evaluation import report
 from corate.text.corpus import UNLABELLED
 from corate.text.spans import Span, detect_scheme, spans
 
@@ -108,6 +109,22 @@ class Evaluation:
         """The n most frequent errors: gold label, predicted label, how often."""
         errors = [(gold, label, count) for (gold, label), count in self.confusion.items() if gold != label]
         return sorted(errors, key=lambda error: (-error[2], error))[:n]
+
+    def __str__(self) -> str:
+        """The tables that `corate eval` prints."""
+        return report.as_text(self)
+
+    def _repr_html_(self) -> str:
+        return report.as_html(self)
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a row for each type of span, or for each label where labels are plain tags:
+        precision, recall, f1, support, predicted, correct."""
+        return report.as_frame(self)
+
+    def confusion_frame(self) -> Any:
+        """A pandas DataFrame: how often each gold label (row) was labelled as each other one (column)."""
+        return report.confusion_frame(self)
 
     def to_json(self) -> dict[str, Any]:
         """All of it as `corate eval --json` prints it."""

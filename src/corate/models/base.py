@@ -28,6 +28,7 @@ from corate.lattice.constraints import Constraints, constrain
 from corate.lattice.lattice import Lattice
 from corate.lattice.triple_blocks import check_expandable
 from corate.models.one_sentence import OneSentence
+from corate.models.shown import Shown
 from corate.storage import modelfile
 from corate.text.corpus import UNLABELLED, Corpus
 from corate.text.tokens import NUMBERS, as_corpus
@@ -55,7 +56,7 @@ class LabelLists(list[list[str]]):
         return np.fromiter(self, object, len(self))
 
 
-class Model(ABC):
+class Model(Shown, ABC):
     """Base of all models, of sentences or not."""
 
     n_jobs: int

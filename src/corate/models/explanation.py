@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 
+from corate import markup
 from corate.arrays import Float
 from corate.lattice.lattice import Lattice
 from corate.rates.empirical import Conditional
+
+MOST_SHOWN = 4  # reasons of a token in a notebook
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,24 @@ class Explanation:
     probability: float
     runner_up: tuple[str, float] | None
     reasons: list[Reason]
+
+
+class Explanations(list[Explanation]):
+    """Those of all tokens of a sentence; a notebook shows them as a table."""
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for token in self:
+            other = "" if token.runner_up is None else "{} {:.3f}".format(*token.runner_up)
+            reasons = [
+                f"{escape(reason.text)} ({reason.score:+.2f})" for reason in token.reasons[:MOST_SHOWN]
+            ]
+            more = len(token.reasons) - len(reasons)
+            reasons += [f"and {more} more"] if more > 0 else []
+            label = markup.shaded(token.label, token.probability)
+            cells = (token.word, label, f"{token.probability:.3f}", other, markup.Html("<br>".join(reasons)))
+            rows.append(cells)
+        return markup.block(markup.table(("word", "label", "P", "next best", "because"), rows))
 
 
 def times(n: int, total: int) -> str:

@@ -32,7 +32,7 @@ from corate.lattice import decode
 from corate.lattice.lattice import Lattice
 from corate.models.base import MOST_SCORES
 from corate.models.counted import Arrays, CountedModel, Learned, WordEntry
-from corate.models.explanation import Explanation, Reason, runner_up
+from corate.models.explanation import Explanation, Explanations, Reason, runner_up
 from corate.rates.empirical import LOG_ZERO, label_log_prob, label_log_rate
 from corate.text.corpus import Corpus
 from corate.text.passages import Passages
@@ -211,7 +211,7 @@ class HMM(CountedModel):
             chosen = int(best.candidates[i])
             other = runner_up(lattice, probabilities, self.classes_, i, chosen)
             explanations.append(Explanation(word, name, float(probabilities[chosen]), other, reasons))
-        return explanations
+        return Explanations(explanations)
 
     def prune(self, below: int = 2) -> HMM:
         """Refused, for any `below`: without its rare words a label may have none left to emit."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from corate.lattice import decode
 from corate.lattice.lattice import Lattice
 from corate.models.empirical.factors import EmpiricalFactors
-from corate.models.explanation import Explanation, Reason, _times, runner_up
+from corate.models.explanation import Explanation, Explanations, Reason, _times, runner_up
 from corate.rates.empirical import LOG_ZERO
 
 MOST_LOG = 700.0  # its exponential is a number
@@ -39,7 +39,7 @@ def explain(
                 reasons,
             )
         )
-    return explanations
+    return Explanations(explanations)
 
 
 def _unary(factors: EmpiricalFactors, classes: Sequence[str], word: str, label: int) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from corate.contexts.template import quote
 from corate.counts.counts import Counts
-from corate.models.explanation import Explanation, Reason, times
+from corate.models.explanation import Explanation, Explanations, Reason, times
 from corate.models.graph.conditionals import Conditional
 from corate.models.graph.junction import NOT_GIVEN, Junction, States
 
@@ -39,7 +39,7 @@ def explain_row(
         value = said[name] + (" (filled in)" if states[k] == NOT_GIVEN else "")
         reasons = _reasons(name, conditionals[name], {n: int(filled[i]) for i, n in enumerate(names)}, said)
         explanations.append(Explanation(name, value, p[filled[k]], runner_up, reasons))
-    return explanations
+    return Explanations(explanations)
 
 
 def _reasons(

@@ -8,7 +8,7 @@ import numpy as np
 
 from corate.lattice import decode
 from corate.lattice.lattice import Lattice
-from corate.models.explanation import Explanation, Reason, runner_up
+from corate.models.explanation import Explanation, Explanations, Reason, runner_up
 from corate.models.loglinear.chains import Chains
 from corate.models.loglinear.expectations import transition_scores
 from corate.text.corpus import Corpus
@@ -55,4 +55,4 @@ def explain(model: FittedModel, corpus: Corpus, lattice: Lattice, chains: Chains
                 sorted(reasons, key=lambda reason: -abs(reason.score)),
             )
         )
-    return explanations
+    return Explanations(explanations)

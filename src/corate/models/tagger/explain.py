@@ -16,7 +16,7 @@ from corate.contexts.values import column_of
 from corate.contexts.views import view
 from corate.lattice import decode
 from corate.lattice.triple_blocks import edge_ends, triple_ends
-from corate.models.explanation import Explanation, Reason, runner_up, times
+from corate.models.explanation import Explanation, Explanations, Reason, runner_up, times
 from corate.models.tagger.evidence import Evidence, PairEvidence
 from corate.models.tagger.lattices import LatticeMaker, evidence_of
 from corate.rates.rates import Rates
@@ -41,7 +41,7 @@ def explain(maker: LatticeMaker, corpus: Corpus, classes: Sequence[str]) -> list
         other = runner_up(lattice, marginals, classes, i, chosen)
         reasons = sorted(told.at(i), key=lambda reason: -abs(reason.score))
         explanations.append(Explanation(word, classes[labels[i]], float(marginals[chosen]), other, reasons))
-    return explanations
+    return Explanations(explanations)
 
 
 class _Reasons:
