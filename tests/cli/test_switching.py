@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 import corate
 from conftest import Cli
+from corate.contexts.files import parse_contexts
 from corate.text.formats import Sentence, open_format, read
 from corate.text.formats import reader as reading
 from corate.text.tokenise import tokenise
@@ -570,3 +571,13 @@ def test_shell_completion(cli: Cli, shell: str, monkeypatch: pytest.MonkeyPatch)
     )
     assert b"train" in done.stdout
     assert b"tag" not in done.stdout
+
+
+def test_templates_of_wapiti() -> None:
+    """As far as corate has the same contexts; the rest is told apart."""
+    lines = ["u:%x[-1,0]", "*:%X[0,0]", "b", 'u:p=%m[0,0,"^.?.?.?"]', 'u:s=%m[1,1,".?.?$"]']
+    found = parse_contexts(lines, "t")
+    assert found == ("word-1", "lower", "pair:lower", "prefix3", "col2:suffix2+1")
+    for bad in ('u:%t[0,0,"\\u"]', "u:%m[0,0]", 'u:%x[0,0,"^."]', 'u:%m[0,0,"a*"]'):
+        with pytest.raises(corate.InputError, match=r"^t:1: .*%"):
+            parse_contexts([bad], "t")

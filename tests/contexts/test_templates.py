@@ -65,9 +65,7 @@ def test_lines_of_crfpp(line: str, context: str | None) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("u:%x[0,0]", "'u:%x[0,0]' begins with neither U nor B: "),
-        ("*:%x[0,0]", "'*:%x[0,0]' begins with neither U nor B: "),
-        ("word-1", "'word-1' begins with neither U nor B: "),
+        ("word-1", "'word-1' begins with neither U nor B nor *: "),
         ('U1:%x[-1,0,"^[A-Z]"]', """'%x[-1,0,"^[A-Z]' is not read: write %x[row,column] """),
         ('U1:%x[0,0]/%m[0,0,"a"]', """'%m[0,0,"a"]' is not read: """),
         ('U1:%t[0,0,"\\u"]', "is not read: "),

@@ -237,7 +237,7 @@ TEMPLATES: list[tuple[str, str]] = [
     ('"key\n', ":1: "),
     ('"a"+1\n', ":1: "),
     (",".join(["word"] * 17) + "\n", ":1: a context of 17 parts"),
-    ("U00:%x[0,0]\nX01:%x[0,0]\n", ":2: 'X01:%x[0,0]' begins with neither U nor B"),
+    ("U00:%x[0,0]\nX01:%x[0,0]\n", ":2: 'X01:%x[0,0]' begins with neither U nor B nor *"),
     ("U00:%x[0]\n", ":1: '%x[0]' is not read"),
     ("U00:%x[0,a]\n", ":1: '%x[0,a]' is not read"),
     ("U00:%x[0,0\n", ":1: '%x[0,0' is not read"),

@@ -6,7 +6,9 @@
     pair:word                    B01:%x[0,0]                      pair:word
 
 CRF++ counts columns from 0, corate from 1, and column 1 is the word. Any other text of a CRF++ template only
-names the feature. Its lines without %x, such as `B`, are what corate always has: labels and pairs of labels.
+names the feature. Wapiti's templates are read as far as they say the same: `u`, `b` and `*` (both), %X (lower
+case), and %m of affixes, "^.?.?" and ".?.?$". Lines without %x, such as `B`, are what corate always has:
+labels and pairs of labels.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ MOST_LETTERS = 20_000  # of a template of CRF++
 
 _WITHOUT_MACRO = re.compile(r"[UB][0-9]*:?")
 _COMMENT = re.compile(r"\s#")
-_MACRO = re.compile(r"%x\[\s*([+-]?[0-9]+)\s*,\s*([0-9]+)\s*\]")
+_AFFIX = r"\^(?:\.\??){1,30}|(?:\.\??){1,30}\$"
+_MACRO = re.compile(rf'%([xXm])\[\s*([+-]?[0-9]+)\s*,\s*([0-9]+)\s*(?:,\s*"({_AFFIX})"\s*)?\]')
 _BROKEN_MACRO = re.compile(r"%[^%\]]*\]?")
 
 Check = Callable[[str], object]
@@ -51,11 +54,10 @@ def parse_contexts(lines: Iterable[str], source: str, check: Check | None = None
     names: dict[str, None] = {}
     for number, line in numbered:
         try:
-            name = _from_crfpp(line) if is_crfpp else _checked(_own(line), check or _parse)
+            found = _from_template(line) if is_crfpp else [_checked(_own(line), check or _parse)]
         except ValueError as error:
             raise InputError(str(error), source, number) from error
-        if name is not None:
-            names[name] = None
+        names |= dict.fromkeys(found)
     if not names:
         raise InputError(
             "a template of labels alone, such as B, which corate always looks at: add one of words, such as "
@@ -96,26 +98,39 @@ def _parse(name: str) -> object:
     return Context.parse(name)
 
 
-def _from_crfpp(line: str) -> str | None:
-    """The context of a CRF++ template, None where it has no %x."""
+def _from_template(line: str) -> list[str]:
+    """The contexts of a template of CRF++ or Wapiti: none where it has no %x, two where it begins with *."""
     if len(line) > MOST_LETTERS:
         raise ValueError(f"a template of {len(line):,} characters: write at most {MOST_LETTERS:,}")
-    if line[0] not in "UB":
+    if line[0] not in "UBub*":
         raise ValueError(
-            f"{line!r:.60} begins with neither U nor B: corate reads templates of CRF++, "
-            "such as U01:%x[-1,0] (not those of Wapiti, with u, b or *)"
+            f"{line!r:.60} begins with neither U nor B nor *: corate reads templates of CRF++ and Wapiti, "
+            "such as U01:%x[-1,0]"
         )
     broken = _BROKEN_MACRO.search(_MACRO.sub("", line))
     if broken:
-        raise ValueError(f"{broken[0]!r:.60} is not read: write %x[row,column] with two whole numbers")
-    atoms = dict.fromkeys(_atom(row, column) for row, column in _MACRO.findall(line))
-    if not atoms:
-        return None
-    return ("pair:" if line[0] == "B" else "") + ",".join(atoms)
+        raise ValueError(
+            f"{broken[0]!r:.60} is not read: write %x[row,column] with two whole numbers; of Wapiti's %m "
+            'those of affixes, such as %m[0,0,"^.?.?"] and %m[0,0,".?.?$"]'
+        )
+    atoms = dict.fromkeys(_atom(*parts) for parts in _MACRO.findall(line))
+    kinds = {"u": ("",), "b": ("pair:",), "*": ("", "pair:")}[line[0].lower()]
+    return [kind + ",".join(atoms) for kind in kinds] if atoms else []
 
 
-def _atom(row: str, column: str) -> str:
+def _view_of(letter: str, pattern: str) -> str:
+    """%x → word, %X → lower, %m[…,"^.?.?.?"] → prefix3, %m[…,".?.?$"] → suffix2."""
+    if letter in "xX":
+        return "word" if letter == "x" else "lower"
+    return f"prefix{pattern.count('.')}" if pattern.startswith("^") else f"suffix{pattern.count('.')}"
+
+
+def _atom(letter: str, row: str, column: str, pattern: str) -> str:
     """%x[-1,0] → word-1, %x[0,1] → col2."""
+    if (letter == "m") != bool(pattern):
+        raise ValueError(
+            f'%{letter}[{row},{column}]: %x has no pattern, and %m one of an affix, such as "^.?.?"'
+        )
     steps, number = row.lstrip("+-0") or "0", column.lstrip("0") or "0"
     if len(steps) > 2 or len(number) > 3 or int(number) >= MOST_COLUMNS:
         raise ValueError(
@@ -123,5 +138,7 @@ def _atom(row: str, column: str) -> str:
             f"columns 0 to {MOST_COLUMNS - 1}"
         )
     offset = -int(steps) if row[0] == "-" else int(steps)
-    view = f"col{int(number) + 1}" if int(number) else "word"
+    view = _view_of(letter, pattern)
+    if int(number):
+        view = f"col{int(number) + 1}" + ("" if view == "word" else f":{view}")
     return f"{view}{offset:+d}" if offset else view
