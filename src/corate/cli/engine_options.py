@@ -37,7 +37,7 @@ class EngineOptions(NamedTuple):
             told = next((name for name, value in given.items() if value), None)
             if told is not None:
                 raise click.UsageError(f"{told} is for --engine disk")
-        elif kind not in COUNTED:
+        if self.engine != "memory" and kind not in COUNTED:
             raise click.UsageError(f"--engine is for models that are counted, not for {kind}")
 
     @contextlib.contextmanager
@@ -72,11 +72,11 @@ def engine_options(command: Command) -> Command:
     options = (
         click.option(
             "--engine",
-            type=click.Choice(["memory", "disk"]),
+            type=click.Choice(["memory", "disk", "spark"]),
             default="memory",
             show_default=True,
-            help="Who counts: disk is for counts that do not fit into memory (pip install 'corate[disk]'). "
-            "The model is the same.",
+            help="Who counts: disk is for counts that do not fit into memory (pip install 'corate[disk]'), "
+            "spark for files on a cluster ('corate[spark]'). The model is the same.",
         ),
         click.option(
             "--memory", metavar="SIZE", help="disk: how much memory to use, such as 500M or 4G (1G)."

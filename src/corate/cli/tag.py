@@ -11,6 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from corate.cli.cluster import (
+    ClusterOptions,
+    check_alone,
+    cluster_options,
+    is_table,
+    label_table,
+    labelled_text,
+)
 from corate.cli.common import (
     console,
     load_labeller,
@@ -58,6 +66,19 @@ SKIPPED = 3  # exit code
     "An old label, which is not to be read as an observed column: conll: the number of its column; "
     "conllu: the field to fill, upos (the default), xpos or feats:NAME."
 )
+@click.option(
+    "--engine",
+    type=click.Choice(["memory", "spark"]),
+    default="memory",
+    show_default=True,
+    help="Who labels: spark is for files on a cluster (pip install 'corate[spark]'). The output is the same.",
+)
+@cluster_options
+@click.option(
+    "--output",
+    metavar="DIR",
+    help="spark: where to write tables of Parquet, with all their columns and the labels.",
+)
 @threads_option
 @click.option("-q", "--quiet", is_flag=True, help="No summary.")
 def tag(
@@ -68,6 +89,11 @@ def tag(
     flush: bool,
     skip_bad: bool,
     text: TextOptions,
+    engine: str,
+    master: str | None,
+    partitions: int | None,
+    conf: tuple[str, ...],
+    output: str | None,
     threads: int,
     quiet: bool,
     **wanted: Any,
@@ -83,7 +109,21 @@ def tag(
       echo "The dog barks ." | corate tag -m pos.model
       corate tag -m ner.model --valid IOB2 --marginals news.conll > news.tagged
       corate tag -m chunks.model --to crfpp --all-marginals test.data     # as crf_test -v2
+      corate tag -m pos.model hdfs://host/news --engine spark --master spark://host:7077
     """
+    alone = [
+        ("--tokenise", tokenise),
+        ("--flush", flush),
+        ("--skip-bad", skip_bad),
+        ("--threads", threads > 1),
+    ]
+    check_alone(engine, alone)
+    cluster = ClusterOptions(master, partitions, conf)
+    cluster.check(engine)
+    if engine == "spark":
+        return _on_cluster(file, model_path, to, text, cluster, output, wanted)
+    if output is not None:
+        raise click.UsageError("--output is for --engine spark")
     from corate.text.formats import open_format
     from corate.text.formats.jsonl import Jsonl
 
@@ -118,6 +158,29 @@ def tag(
     if n_bad:
         LOG.warning("%s: %s skipped", reader.source, plural(n_bad, "bad line"))
     return SKIPPED if n_bad else 0
+
+
+def _on_cluster(
+    file: str,
+    model_path: str,
+    to: str | None,
+    text: TextOptions,
+    cluster: ClusterOptions,
+    output: str | None,
+    wanted: dict[str, Any],
+) -> int:
+    told = text.for_model(load_labeller(model_path))
+    encoder = codecs.getincrementalencoder(text.encoding)()
+    with cluster.session() as spark:
+        if is_table(spark, file):
+            label_table(spark, file, model_path, wanted["marginals"], output)
+            return 0
+        if output is not None:
+            raise click.UsageError("--output is for Parquet: text goes to standard output")
+        for done in labelled_text(spark, file, model_path, told, cluster.partitions, to, wanted):
+            _write(done.text, encoder)
+        sys.stdout.buffer.flush()
+    return 0
 
 
 def _reader(file: str, text: TextOptions, model: Any, tokenise: bool, skip_bad: bool) -> Reader:

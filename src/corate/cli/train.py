@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from corate.cli.cluster import ClusterOptions, cluster_options
 from corate.cli.common import (
     check_target,
     console,
@@ -43,6 +44,7 @@ INTERRUPTED = 130  # exit code
 )
 @model_options
 @engine_options
+@cluster_options
 @text_options()
 @threads_option
 @click.option("--force", is_flag=True, help="Replace a model file that is read-only.")
@@ -64,6 +66,9 @@ def train(
     memory: str | None,
     temp: str | None,
     resume: bool,
+    master: str | None,
+    partitions: int | None,
+    conf: tuple[str, ...],
     force: bool,
     quiet: bool,
     keep_on_interrupt: bool,
@@ -85,12 +90,15 @@ def train(
       corate train --tree treebank.conllu -m relations.model
       corate train --model crf --c2 0.1 train.conll -m crf.model
       corate train 'corpus/*.conll.gz' -m big.model --engine disk --memory 1G
+      corate train hdfs://host/corpus -m big.model --engine spark --master spark://host:7077
     """
     check_target(Path(model_path), force)
     if tree and kind != "tagger":
         raise click.UsageError(f"--tree and --model {kind} do not go together: choose one")
     chosen = EngineOptions(engine, memory, temp, resume)
     chosen.check(kind)
+    cluster = ClusterOptions(master, partitions, conf)
+    cluster.check(engine)
     model = make(kind, options, text.encoding).set_params(n_jobs=threads)
     if tree:
         model, text = class_of("TreeTagger")(**model.get_params()), text.on_tree()
@@ -98,14 +106,16 @@ def train(
     held = {"held_out": text.corpus(held_out)} if held_out else {}
     started = time.perf_counter()
     show = sys.stderr.isatty() and not quiet and not is_verbose()
-    files = tuple(files_of(files))
-    with _progress(files, show) as shown, warnings.catch_warnings(record=True) as warned:
+    here = engine != "spark"
+    files = tuple(files_of(files)) if here else files
+    with _progress(files, show and here) as shown, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", ConvergenceWarning)
         fitting: dict[str, Any] = {"progress": shown.of(kind)} if kind in WITH_PROGRESS else {}
-        with chosen.opened(model_path, shown.counted) as counting:
+        opened = chosen.opened(model_path, shown.counted)
+        with opened if here else cluster.source(model, files, text, show) as counting:
             if kind in COUNTED:
                 fitting |= {"engine": counting, "min_count": options["min_count"], **held}
-            model.fit_chunks(text.chunks(files, shown.advance), **fitting)
+            model.fit_chunks(text.chunks(files, shown.advance) if here else (), **fitting)
             if note is not None:
                 model.note(note)
             model.save(model_path, force)

@@ -50,7 +50,7 @@ def train(data: Any, model: Model, labels: str = LABELS, **learning: Any) -> Mod
     The order of partitions, and of rows in them, is that of the corpus; it has to be the same each time that
     they are read. `learning`: what `fit_chunks` takes besides, such as `min_count`.
     """
-    return _trained(Rows(data, labels, _make(model)), model, learning)
+    return _trained(_source(Rows(data, labels, _make(model)), model), model, learning)
 
 
 def train_files(
@@ -63,11 +63,23 @@ def train_files(
 ) -> Model:
     """The same on files, as Spark finds them by paths, directories and patterns: text in the formats of
     corate, or Parquet with the lists `tokens` and `labels`."""
+    source = source_of_files(spark, paths, model, layout, partitions)
+    return _trained(source, model, learning)
+
+
+def source_of_files(
+    spark: SparkSession,
+    paths: Iterable[str],
+    model: CountedModel,
+    layout: Layout = Layout(),  # noqa: B008 - it never changes
+    partitions: int | None = None,
+) -> Cluster:
+    """Sentences of files, as this model counts them."""
     listed = list_files(spark, paths)
     if any(map(is_parquet, listed)):
         labels = LABELS if layout.label is None else layout.label
-        return _trained(Parquet(spark, listed, labels, _make(model), partitions), model, learning)
-    return _trained(Text(spark, listed, layout, partitions), model, learning)
+        return _source(Parquet(spark, listed, labels, _make(model), partitions), model)
+    return _source(Text(spark, listed, layout, partitions), model)
 
 
 def count(data: Any, model: CountedModel | None = None, labels: str = LABELS) -> Counts:
@@ -76,9 +88,12 @@ def count(data: Any, model: CountedModel | None = None, labels: str = LABELS) ->
     return train(data, counted, labels).counts_
 
 
-def _trained(sentences: Sentences, model: Model, learning: Any) -> Model:
+def _source(sentences: Sentences, model: CountedModel) -> Cluster:
     prepare = partial(model._training_corpus, y=None) if isinstance(model, Tagger) else as_corpus
-    source = Cluster(sentences, prepare)
+    return Cluster(sentences, prepare)
+
+
+def _trained(source: Cluster, model: Model, learning: Any) -> Model:
     trained: Model = model.fit_chunks((), engine=lambda chunks: source, **learning)  # type: ignore[attr-defined]
     return trained
 

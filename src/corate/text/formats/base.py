@@ -76,7 +76,6 @@ class Format(ABC):
     name: ClassVar[str]
     line_by_line: ClassVar[bool] = False  # whether every line is a sentence
     extensions: ClassVar[tuple[str, ...]]
-    a_line_each: ClassVar[bool] = False  # whether a sentence is a line; otherwise it ends at a blank one
 
     def __init__(self, label: str | None = None, *, labelled: bool = True) -> None:
         self.label, self.labelled = label, labelled

@@ -27,7 +27,6 @@ class Jsonl(Format):
     name = "jsonl"
     line_by_line = True
     extensions = (".jsonl", ".ndjson")
-    a_line_each = True
 
     width = 0  # number of observed columns, as soon as a sentence shows it
     on_bad: Callable[[InputError], object] | None = None  # told of a bad line, which is then passed over

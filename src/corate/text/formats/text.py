@@ -18,7 +18,6 @@ class Text(Format):
     name = "text"
     line_by_line = True
     extensions = (".txt",)
-    a_line_each = True
 
     def __init__(self, label: str | None = None, *, labelled: bool = True) -> None:
         super().__init__(label, labelled=labelled)

@@ -17,7 +17,6 @@ class WordTag(Format):
     name = "wordtag"
     line_by_line = True
     extensions = ()
-    a_line_each = True
 
     def __init__(self, label: str | None = None, *, labelled: bool = True) -> None:
         super().__init__(label, labelled=labelled)

@@ -1,7 +1,7 @@
 """Text files on a cluster, in the formats of corate, cut between sentences.
 
     paths ──► files ──► lines, as Spark cuts files: at line ends, every so many bytes
-                        └─ borders: lines up to the first blank one belong to the piece before
+                        └─ borders: lines up to the end of a sentence belong to the piece before
 
 The driver lists the files and looks at the first lines of each, which tell its format. A file that is packed
 is one piece. One whose bytes do not show where its lines end (UTF-16) is one row.
@@ -87,7 +87,7 @@ class Text(Sentences):
         long = [
             file.path
             for file, each in zip(listed, files, strict=True)
-            if file.size > self._step and not each.format.a_line_each and not file.packed
+            if file.size > self._step and not each.format.line_by_line and not file.packed
         ]
         with self.errors():
             self.borders = self._find_borders(long) if long and self._in_lines else {}
@@ -241,20 +241,22 @@ def _beginning(numbers: Mapping[str, int], step: int) -> Callable[[Batches], Ite
 
 
 def _until_blank(rows: Batches, place: Place) -> tuple[bytes, bool]:
-    """Lines up to the first blank one, and whether there is none."""
+    """Lines up to where a sentence ends, and whether none does: at the first blank line behind some text; if
+    that has blanks, at the first one of its kin without."""
     lines: list[bytes] = []
-    n_bytes = 0
+    n_bytes = end = 0
     for row in rows:
         for line in row.column(0).to_pylist():
+            is_blank = not line.strip(b" \t\r")
+            if end and not is_blank:
+                return b"".join(lines[:end]), False
             lines.append(line + b"\n")
-            if not line.strip(b" \t\r"):
-                return b"".join(lines), False
-            n_bytes += len(line)
+            if is_blank and n_bytes:
+                if not line:
+                    return b"".join(lines), False
+                end = end or len(lines)
+            n_bytes += 0 if is_blank else len(line)
         if n_bytes > MOST_LETTERS:
-            raise TaskError(
-                f"{n_bytes:,} bytes without a blank line: no text, or none between sentences",
-                None,
-                None,
-                place,
-            )
-    return b"".join(lines), True
+            message = f"{n_bytes:,} bytes without a blank line: no text, or none between sentences"
+            raise TaskError(message, None, None, place)
+    return b"".join(lines[:end] if end else lines), not end

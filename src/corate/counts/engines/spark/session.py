@@ -70,8 +70,20 @@ def start(master: str | None = None, settings: Mapping[str, str] | None = None) 
     builder = SparkSession.builder.appName("corate")
     for key, value in given.items():
         builder = builder.config(key, value)
-    with plainly():
-        return (builder if master is None else builder.master(master)).getOrCreate()
+    try:
+        with plainly():
+            return (builder if master is None else builder.master(master)).getOrCreate()
+    except InputError as error:
+        raise InputError(f"no session of Spark could be started: {error}", master) from error
+
+
+def is_running() -> bool:
+    """Whether there is a session already."""
+    if importlib.util.find_spec("pyspark") is None:
+        return False
+    from pyspark import SparkContext
+
+    return SparkContext._active_spark_context is not None
 
 
 def _find_java() -> None:
@@ -116,6 +128,9 @@ def _text_of(error: Exception) -> str:
 
 def _reason(text: str) -> str:
     """The line that says what went wrong; the last cause, if causes are listed."""
+    if "stopped SparkContext" in text:
+        return "no answer from the cluster: is its master running, and at this address?"
     causes = re.findall(r"^Caused by: (.+)$", text, re.MULTILINE)
+    told = re.findall(r"^.*(?:Exception|Error): (.+)$", text, re.MULTILINE)
     lines = [line for line in text.splitlines() if line.strip()]
-    return str((causes or lines or ["failed"])[-1 if causes else 0]).strip()[:300]
+    return str([*lines[:1], *told[:1], *causes[-1:]][-1] if lines else "failed").strip()[:300]
