@@ -180,7 +180,7 @@ def test_models_that_differ_do_not_merge() -> None:
         one + Tagger("fixed", contexts=("word",)).fit(X, Y)
     with pytest.raises(InputError, match="different weights do not merge, 'fixed' and 'fitted'"):
         one + Tagger().fit(X, Y)
-    with pytest.raises(InputError, match="a Tagger and a EmpiricalCRF do not merge"):
+    with pytest.raises(InputError, match="a Tagger and an EmpiricalCRF do not merge"):
         merge(one, EmpiricalCRF().fit(X, Y))
     bare = Tagger("fixed", ledger=False).fit(X, Y)
     with pytest.raises(InputError, match=r"different ledger .*--no-ledger"):
