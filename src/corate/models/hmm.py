@@ -33,6 +33,7 @@ from corate.lattice.lattice import Lattice
 from corate.models.base import MOST_SCORES
 from corate.models.counted import Arrays, CountedModel, Learned, WordEntry
 from corate.models.explanation import Explanation, Explanations, Reason, runner_up
+from corate.models.probabilities import HMMTables
 from corate.rates.empirical import LOG_ZERO, label_log_prob, label_log_rate
 from corate.text.corpus import Corpus
 from corate.text.passages import Passages
@@ -44,7 +45,7 @@ MOST_K = 1e9
 RARE = 10  # words seen at most so often tell what unknown ones are like, as in TnT
 
 
-class HMM(CountedModel):
+class HMM(HMMTables, CountedModel):
     """Hidden Markov model. Like all counted models it can learn more, forget and merge.
 
     Parameters

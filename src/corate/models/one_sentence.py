@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from corate.models.base import Estimator
+    from corate.models.trellis import Trellis
 
 
 class OneSentence(ABC):
@@ -40,3 +44,9 @@ class OneSentence(ABC):
         [{'DET': 1.0, 'NOUN': 0.0}, {'DET': 0.0, 'NOUN': 1.0}]
         """
         return self.predict_marginals([tokens], all_labels=all_labels)[0]
+
+    def trellis(self, tokens: Sequence[Any], constraints: Any = None) -> Trellis:
+        """The candidates of each token of one sentence, with forward, backward and Viterbi scores."""
+        from corate.models.trellis import trellis
+
+        return trellis(cast("Estimator", self), tokens, constraints)

@@ -1,4 +1,4 @@
-"""The trellis of a sentence: the candidates of each word, what each step multiplies, and the best path."""
+"""The trellis of a sentence for the page: likely candidates of each word, and what each step multiplies."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from corate.lattice import decode
 from corate.lattice.constraints import Constraints
 from corate.models.base import Estimator
 from corate.web.corrections import Token
@@ -23,34 +20,21 @@ def trellis(model: Estimator, tokens: Sequence[Token], forced: Mapping[int, str]
     A step from candidate a of the word before to candidate b multiplies a sequence's score by `rate`: the
     co-occurrence rate of the two labels there, as the model weighs it.
     """
-    now = model._now()
     constraints = Constraints(forced=[forced]) if forced else None
-    ((_, lattice),) = now._batches([[t[0] if len(t) == 1 else t for t in tokens]], constraints)
-    chosen = set(decode.viterbi(lattice).candidates.tolist())
-    probabilities = decode.marginals(lattice).probabilities
+    found = model.trellis([t[0] if len(t) == 1 else t for t in tokens], constraints)
     columns: list[dict[str, Any]] = []
     before: list[int] = []
-    for i, token in enumerate(tokens):
-        here = lattice.candidates(i)
-        every = np.arange(here.start, here.stop)
-        order = every[np.argsort(-probabilities[every], kind="stable")][:MOST_CANDIDATES].tolist()
-        if not chosen & {*order}:
-            order = [*order[:-1], *(chosen & {*every.tolist()})]
+    for token, cells, steps in zip(tokens, found.columns, found.steps, strict=True):
+        order = sorted(range(len(cells)), key=lambda k: -cells[k].probability)[:MOST_CANDIDATES]
+        if not any(cells[k].best for k in order):
+            order = [*order[:-1], *(k for k, cell in enumerate(cells) if cell.best)]
         candidates = [
-            {
-                "label": now.classes_[int(lattice.labels[c])],
-                "probability": float(probabilities[c]),
-                "best": c in chosen,
-            }
-            for c in order
+            {"label": cells[k].label, "probability": cells[k].probability, "best": cells[k].best}
+            for k in order
         ]
-        edges: list[list[float]] = []
-        if i:
-            block = lattice.edge(i)
-            left, right = lattice.candidates(i - 1).start, here.start
-            edges = [[_rate(block[a - left, b - right]) for b in order] for a in before]
+        edges = [[_rate(steps[a, b]) for b in order] for a in before]
         columns.append(
-            {"word": token[0], "candidates": candidates, "rates": edges, "more": len(every) - len(order)}
+            {"word": token[0], "candidates": candidates, "rates": edges, "more": len(cells) - len(order)}
         )
         before = order
     return columns
