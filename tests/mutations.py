@@ -5,7 +5,6 @@ Of ids, counts, vocabularies, weights, ledger, header, shapes, dtypes, names, wh
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import math
@@ -17,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from corate.storage import modelfile
-from drafts import Draft
+from corate.storage.archive import DIGEST_LENGTH
+from drafts import Draft, sealed
 
 WEIGHTS = {"weights.npy", "unary.npy", *(f"learned/{name}.npy" for name in ("weights", "unary", "pair"))}
 Mutation = Callable[[random.Random, Draft], None]
@@ -310,9 +310,8 @@ def mutated(rng: random.Random, data: bytes, whole: Draft) -> tuple[str, bytes]:
         for _ in range(rng.choice((1, 2, 8))):
             # Half of them in the last part, the directory, which is what an archive is read by.
             first = rng.choice((0, len(data) * 9 // 10))
-            changed[rng.randrange(first, len(data) - modelfile.DIGEST_LENGTH)] = rng.randrange(256)
-        digest = hashlib.sha256(changed[: -modelfile.DIGEST_LENGTH]).hexdigest().encode()
-        return kind, bytes(changed[: -modelfile.DIGEST_LENGTH]) + digest
+            changed[rng.randrange(first, len(data) - DIGEST_LENGTH)] = rng.randrange(256)
+        return kind, sealed(bytes(changed))
     draft = Draft(deepcopy(whole.manifest), dict(whole.members))
     names = [kind] if kind != SEVERAL else rng.choices(list(MUTATIONS), k=rng.choice((2, 3)))
     for name in names:

@@ -11,9 +11,8 @@ from corate import InputError
 from corate.counts import names
 from corate.counts.counts import Counts
 from corate.counts.events import count
-from corate.counts.invariants import MOST, check
+from corate.counts.invariants import MOST, MOST_COUNTED, check, check_counts
 from corate.counts.table import Table
-from corate.models.counted import MOST_COUNTED, check_counts
 from corate.text.tokens import as_corpus
 
 TABLES = (

@@ -29,7 +29,7 @@ from corate import (
     load,
     load_sample,
 )
-from corate.storage import modelfile
+from corate.storage import archive
 from corate.text.sample import FOLDER
 from drafts import Draft, overlapping
 from shared import assert_one_line
@@ -63,7 +63,7 @@ def test_members_that_overlap_are_refused(tmp_path: Path) -> None:
 def test_a_manifest_has_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "m.model"
     EmpiricalCRF().fit(X[:20], Y[:20]).save(path)
-    monkeypatch.setattr(modelfile, "MOST_MANIFEST", 500)
+    monkeypatch.setattr(archive, "MOST_MANIFEST", 500)
     with pytest.raises(ModelFileError, match="the manifest has more than 500 bytes"):
         load(path)
 

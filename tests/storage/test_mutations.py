@@ -14,7 +14,7 @@ import resource
 import signal
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,6 +108,15 @@ class Subject:
     batch: Sentences
 
 
+@pytest.fixture(scope="module", autouse=True)
+def small_blocks() -> Iterator[None]:
+    """So that the files have many, and tables fences."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("corate.storage.archive.LEAST_BLOCK", 256)
+        patch.setattr("corate.counts.unread.STEP", 4)
+        yield
+
+
 @pytest.fixture(scope="module")
 def subjects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Subject]:
     models: dict[str, Model] = {
@@ -151,7 +160,13 @@ def try_out(path: Path, subject: Subject) -> bool:
         model = load(path)
     except ModelFileError as error:
         check_message(error)
+        clearly(lambda: use(load(path, lazily=True), subject))
         return False
+    if isinstance(model, Tagger):
+        in_parts = load(path, lazily=True)
+        for sentence in filter(None, subject.unseen):
+            assert in_parts.predict([sentence]) == model.predict([sentence]), "read in parts, other labels"
+        assert in_parts.counts_ == model.counts_, "read in parts, other counts"
     same = path.with_name("same")
     model.save(same)
     saved = same.read_bytes()
@@ -301,7 +316,7 @@ def test_the_mutations_find_a_model_that_is_not_sound(
     subjects: dict[str, Subject], scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the validation there are violations."""
-    monkeypatch.setattr("corate.models.counted.check", lambda counts, pruned=0, trees=False: None)
+    monkeypatch.setattr("corate.models.counted_file.check", lambda counts, pruned=0, trees=False: None)
     assert violations([one(seed, subjects, scratch / "m.model") for seed in range(200)])
 
 

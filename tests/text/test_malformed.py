@@ -19,6 +19,7 @@ import pytest
 from conftest import Cli, Result
 from corate import load
 from corate.storage import modelfile
+from corate.storage.archive import MANIFEST
 from corate.text.sample import FOLDER
 from drafts import Draft
 from shared import assert_no_permission, assert_one_line
@@ -143,9 +144,9 @@ def test_malformed_options(
 def repack(data: bytes, change: Callable[[dict[str, bytes]], None]) -> bytes:
     """Change members of a model file and repair the checksums, to reach the checks behind them."""
     draft = Draft.of(data)
-    members = {modelfile.MANIFEST: json.dumps(draft.manifest).encode(), **draft.members}
+    members = {MANIFEST: json.dumps(draft.manifest).encode(), **draft.members}
     change(members)
-    manifest = json.loads(members.pop(modelfile.MANIFEST))
+    manifest = json.loads(members.pop(MANIFEST))
     return Draft(manifest, members).data(list_all=False)
 
 

@@ -70,11 +70,11 @@ def optional_model_option(
     return with_model
 
 
-def load_labeller(path: str) -> Any:
+def load_labeller(path: str, lazily: bool = False) -> Any:
     """A model of sentences."""
     from corate.models.registry import load
 
-    return check_labeller(load(path), path)
+    return check_labeller(load(path, lazily), path)
 
 
 def check_labeller(model: Any, path: str) -> Any:

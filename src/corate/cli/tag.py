@@ -127,7 +127,7 @@ def tag(
     from corate.text.formats import open_format
     from corate.text.formats.jsonl import Jsonl
 
-    crf = load_labeller(model_path).set_params(n_jobs=threads)
+    crf = load_labeller(model_path, lazily=True).set_params(n_jobs=threads)
     reader = _reader(file, text.for_model(crf), crf, tokenise, skip_bad)
     writer = reader.format if to is None else open_format(to, labelled=False)
     labeller = Labeller(crf, reader, writer, **wanted)

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from corate.arrays import KEY_BITS, Ids, Int, Mask, pack
 from corate.contexts.template import CHILDREN, PARENT, SIDE, Atom, Context
-from corate.contexts.view_ids import WORD, ColumnIds, VocabularyIds, WordViews
+from corate.contexts.view_ids import WORD, ColumnIds, VocabularyIds, WordViews, place_of
 from corate.errors import InputError
 from corate.text.corpus import ABSENT, Column, Corpus
 
@@ -34,12 +34,6 @@ Keys = Int | npt.NDArray[np.bytes_]
 OUTSIDE = "\0"  # the value of every view beyond the sentence; no text has this character
 SILENT = ""  # the value of a view that has nothing to say of a word
 MOST_COLUMNS = 8  # that are kept in mind, with the ids of their values
-
-
-def place_of(value: str, vocabulary: Vocabulary) -> int:
-    """The id of a value, −1 where it has none."""
-    place = bisect_left(vocabulary, value)
-    return place if vocabulary[place : place + 1] == [value] else -1
 
 
 def column_of(corpus: Corpus, atom: Atom) -> Column | None:

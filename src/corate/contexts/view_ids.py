@@ -8,6 +8,7 @@ around them, are left to Python: `views.Views`.
 from __future__ import annotations
 
 import sys
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 from itertools import repeat
@@ -23,6 +24,7 @@ from corate.contexts.views import AFFIX, HEAD_LENGTH, SHAPE_LENGTH, Views, kind
 from corate.text.corpus import letters_of
 
 WORD = Atom("word")
+FEW = 64  # times fewer values than a vocabulary has are few
 UNMET = -2  # the id of a known word's view that was not looked up yet
 MARK = "\0"  # stands between words
 # Σ becomes σ or ς, and İ two characters; every other letter has one lower case of its own.
@@ -42,6 +44,12 @@ def letter_kinds(letters: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
             LETTER_KINDS[code] = ord(kind(chr(code)))
         kinds = LETTER_KINDS[letters]
     return kinds
+
+
+def place_of(value: str, vocabulary: Sequence[str]) -> int:
+    """The id of a value in a vocabulary, which is sorted; −1 where it has none."""
+    place = bisect_left(vocabulary, value)
+    return place if place < len(vocabulary) and vocabulary[place] == value else -1
 
 
 class StringIds:
@@ -87,8 +95,15 @@ class VocabularyIds:
         """Its id, −1 where it has none."""
         return int(self.ids([value])[0])
 
+    def is_large_for(self, n: int) -> bool:
+        """Whether so few values are better looked for one by one than by an index, which is not there yet."""
+        return FEW * n < len(self._first.values) and "native" not in self._first.__dict__
+
     def ids(self, values: Sequence[str]) -> Ids:
         """The id of each value, −1 where it has none."""
+        if native() and not len(self._more.values) and self.is_large_for(len(values)):
+            places = (place_of(value, self._first.values) for value in values)
+            return np.fromiter(places, np.int32, len(values))
         return self._joined(lambda strings: strings.ids(values))
 
     def view_ids(self, words: kernels.Spelling, name: str) -> Ids:
@@ -124,7 +139,8 @@ class WordViews:
 
     def ids(self, name: str, vocabulary: VocabularyIds) -> Ids:
         """The id of each word's view, −1 where the vocabulary does not have it."""
-        if not native() or not _is_native(name) or self._spelling is None:
+        few = vocabulary.is_large_for(len(self.words))
+        if few or not native() or not _is_native(name) or self._spelling is None:
             return vocabulary.ids(self._views(name))
         return vocabulary.view_ids(self._spelling, name)
 

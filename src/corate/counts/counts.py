@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from corate.arrays import Ids
-from corate.contexts.values import OUTSIDE, Vocabulary, place_of
+from corate.contexts.values import OUTSIDE, Vocabulary
+from corate.contexts.view_ids import place_of
 from corate.counts.names import (
     LABEL,
     LABEL_PAIR,

@@ -12,13 +12,15 @@ The sums are below where tokens lack a label or a feature, and where rare events
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
 from operator import lt
 
 import numpy as np
 
-from corate.arrays import Int
-from corate.contexts.values import OUTSIDE, Vocabulary, place_of
+from corate.arrays import MOST_LABELS, Int, blocks
+from corate.contexts.values import OUTSIDE, Vocabulary
+from corate.contexts.view_ids import place_of
 from corate.counts.counts import Counts
 from corate.counts.names import (
     FIRST_LABEL,
@@ -35,8 +37,10 @@ from corate.counts.names import (
     vocabulary_of,
 )
 from corate.counts.table import Table
+from corate.errors import InputError
 from corate.text.corpus import UNLABELLED
 
+MOST_COUNTED = 2**32 - 1  # what the kernels can hold of one event
 MOST = 1 << 53  # sums up to here are exact as floating-point numbers, too
 
 
@@ -49,7 +53,7 @@ def check(counts: Counts, pruned: int = 0, trees: bool = False) -> None:
         raise ValueError(f"{counts.n_sentences!r:.60} sentences")
     _check_vocabularies(counts)
     for name, table in counts.tables.items():
-        _check_table(counts, name, table)
+        check_table(counts.vocabularies, name, table)
     _check_labels(counts, pruned, trees)
     pairs = counts.tables.get(LABEL_PAIR, Table.of([np.empty(0, np.int32)] * 2))  # rows have none
     for name, table in counts.tables.items():
@@ -66,6 +70,16 @@ def check(counts: Counts, pruned: int = 0, trees: bool = False) -> None:
             _check_within(f"table {WORD_PAIR!r}", of_words, counts.tables[WORD_LABEL])
     if not all(mask.all() for mask in counts.used().values()):
         raise ValueError("a vocabulary holds entries that never occur")
+
+
+def check_counts(counts: Counts) -> None:
+    """Refuse counts that are beyond what models and kernels can hold."""
+    if len(counts.labels) > MOST_LABELS:
+        raise InputError(
+            f"{len(counts.labels):,} labels: corate takes {MOST_LABELS:,}, for every pair has a number"
+        )
+    if any(int(n.max()) > MOST_COUNTED for table in counts.tables.values() for n in blocks(table.n)):
+        raise InputError(f"an event was counted more than {MOST_COUNTED:,} times: more than a model can hold")
 
 
 def _check_vocabularies(counts: Counts) -> None:
@@ -97,7 +111,8 @@ def check_classes(labels: Vocabulary) -> None:
         raise ValueError(f"there are no labels, or one is {UNLABELLED!r}, which says that there is none")
 
 
-def _check_table(counts: Counts, name: str, table: Table) -> None:
+def check_table(vocabularies: Mapping[str, Vocabulary], name: str, table: Table) -> None:
+    """Refuse rows that are no table's, or no part of one."""
     width = len(fields(name))
     if table.ids.dtype != np.int32 or table.ids.ndim != 2 or table.ids.shape[1] != width:
         raise ValueError(f"table {name!r} has shape {table.ids.shape} where {width} fields are needed")
@@ -105,7 +120,7 @@ def _check_table(counts: Counts, name: str, table: Table) -> None:
         raise ValueError(f"table {name!r} has counts of shape {table.n.shape} for {len(table.ids)} rows")
     is_sorted, highest = table.check()
     for k, field in enumerate(fields(name)):
-        values = counts.vocabularies[vocabulary_of(field)]
+        values = vocabularies[vocabulary_of(field)]
         if len(table.n) and not 0 <= highest[k] < len(values):
             raise ValueError(f"table {name!r} points outside the vocabulary of {field!r}")
         if k < len(atoms_of(name)) and not looks_outside(atoms_of(name)[k], n_labels_of(name)):

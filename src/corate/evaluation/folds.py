@@ -18,10 +18,11 @@ import numpy as np
 from corate.counts.counts import Counts
 from corate.counts.engines.memory import whole
 from corate.counts.events import Events
+from corate.counts.invariants import check_counts
 from corate.counts.ledger import NO_DIGESTS
 from corate.errors import InputError
 from corate.lattice.constraints import Constraints
-from corate.models.counted import CountedModel, check_counts, keys_of
+from corate.models.counted import CountedModel, keys_of
 from corate.text.corpus import ABSENT, Corpus
 from corate.text.tokens import as_corpus
 

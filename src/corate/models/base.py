@@ -12,6 +12,7 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, pairwise
 from operator import eq
@@ -22,7 +23,7 @@ import numpy as np
 
 from corate.arrays import Ids, check_room
 from corate.contexts.template import Context, parse_all
-from corate.errors import InputError, NotFittedError, RoomError
+from corate.errors import InputError, ModelFileError, NotFittedError, RoomError
 from corate.lattice import decode
 from corate.lattice.constraints import Constraints, constrain
 from corate.lattice.lattice import Lattice
@@ -122,6 +123,10 @@ class Model(Shown, ABC):
     @abstractmethod
     def _restore(self, state: modelfile.Contents) -> None:
         """Become the model that learned this, under the present parameters, or raise ValueError."""
+
+    def _restore_parts(self, file: modelfile.Opened) -> None:
+        """The same for an open file; a model that can do with less reads less."""
+        self._restore(file.whole())
 
     # On disk -----------------------------------------------------------------------------------------
 
@@ -415,14 +420,28 @@ def check_names(what: str, found: set[str], expected: set[str]) -> None:
         raise ValueError(f"of {what}, {names}")
 
 
-def restored(cls: type[Self], contents: modelfile.Contents) -> Self:
-    """The model of a file's contents, or an error of Python's if they are not sound."""
+@contextmanager
+def sound(path: Path) -> Iterator[None]:
+    """Whatever of Python's errors says that a file's contents make no model is said of the file."""
+    try:
+        yield
+    except ModelFileError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise ModelFileError(f"{path}: not a sound model: {error}") from error
+
+
+def restored(cls: type[Self], contents: modelfile.Contents | modelfile.Opened) -> Self:
+    """The model of a file's contents, or an error of Python's if they are not sound; of an open file, no more
+    is read than is asked for."""
     header = {**contents.header}
-    about = header.pop("about", None)
-    contents, params = replace(contents, header=header), header["params"]
+    about, params = header.pop("about", None), header["params"]
     model = cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in params.items()})
     model._check_params()
-    model._restore(contents)
+    if isinstance(contents, modelfile.Opened):
+        model._restore_parts(contents.with_header(header))
+    else:
+        model._restore(replace(contents, header=header))
     if about is not None:
         texts = isinstance(about, dict) and set(map(type, about.values())) == {str}
         if not texts or {*about} != {"note", "corate", "written"} or len(about["note"]) > MOST_NOTE:

@@ -13,32 +13,29 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from typing import Any, NamedTuple, TypeVar
-from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
 
-from corate.arrays import MOST_LABELS, blocks
 from corate.contexts.template import Context
 from corate.contexts.values import seen_columns
 from corate.counts.counts import Counts, add_up
 from corate.counts.engines.base import Counted, HeadsOf, Source, Task
 from corate.counts.engines.memory import count_chunks
-from corate.counts.invariants import check
+from corate.counts.invariants import check, check_counts
 from corate.counts.ledger import NO_DIGESTS, Digests, Ledger, digests_of
-from corate.counts.table import NEVER_COUNTED, Table
+from corate.counts.table import NEVER_COUNTED
 from corate.errors import InputError, spoken
-from corate.models.base import Estimator, Model, check_names
+from corate.models import counted_file
+from corate.models.base import Estimator, Model
 from corate.storage.modelfile import Array, Contents
 from corate.text.corpus import ABSENT, Corpus
 from corate.text.passages import Passages
 
-MOST_COUNTED = 2**32 - 1  # what the kernels can hold of one event
 HINTS = {  # what to do about a parameter that differs
     "ledger": ": ledger=False (--no-ledger) leaves it out",
     "contexts": ": name the same ones when training",
 }
-LEDGER, LEARNED = "ledger", "learned/"  # members of the file
 
 
 class WordEntry(NamedTuple):
@@ -248,46 +245,15 @@ class Countable(Model):
 
     # On disk -----------------------------------------------------------------------------------------
 
+    def _n_values(self) -> list[int]:
+        """Numbers of values that the model has to know before it reads tables."""
+        return []
+
     def _state(self) -> Contents:
-        arrays = {f"{LEARNED}{name}": array for name, array in self._learned_arrays().items()}
-        for name, table in self.counts_.tables.items():
-            arrays[f"{_member(name)}.ids"] = table.ids
-            arrays[f"{_member(name)}.n"] = table.n
-        if self.ledger_ is not None:
-            arrays[LEDGER] = self.ledger_.array()
-        header = {
-            "learned": self._learned(),
-            "n_sentences": self.counts_.n_sentences,
-            "pruned": self.pruned_,
-        }
-        return Contents(header, self.counts_.vocabularies, arrays)
+        return counted_file.contents(self)
 
     def _restore(self, state: Contents) -> None:
-        header = state.header
-        check_names("the header", {*header}, {"model", "params", "learned", "n_sentences", "pruned"})
-        check_names("the parameters", {*header["params"]}, {*self._param_names()} - {"n_jobs"})
-        pruned, learned = header["pruned"], header["learned"]
-        if type(pruned) is not int or pruned < 0 or pruned == 1:
-            raise ValueError(f"events below {pruned!r:.60} are said to have been dropped")
-        if type(self.ledger) is not bool or (pruned and self.ledger):
-            raise ValueError(f"ledger={self.ledger!r:.60}")
-        if not isinstance(learned, dict):
-            raise ValueError(f"{learned!r:.60} is said to have been learned")
-        members = {name: _member(name) for name in self._tables()}
-        arrays = {n.removeprefix(LEARNED): a for n, a in state.arrays.items() if n.startswith(LEARNED)}
-        needed = {f"{member}.{part}" for member in members.values() for part in ("ids", "n")}
-        needed |= {LEDGER} if self.ledger else set()
-        check_names("the members", {n for n in state.arrays if not n.startswith(LEARNED)}, needed)
-        tables = {n: Table(state.arrays[f"{m}.ids"], state.arrays[f"{m}.n"]) for n, m in members.items()}
-        counts = Counts(state.texts, tables, header["n_sentences"])
-        check(counts, pruned, self._on_trees)
-        check_counts(counts)
-        self.pruned_ = pruned
-        self.ledger_ = Ledger.from_array(state.arrays[LEDGER]) if self.ledger else None
-        if self.ledger_ is not None and len(self.ledger_) != counts.n_sentences:
-            raise ValueError(f"{len(self.ledger_)} sentences in the ledger, {counts.n_sentences} counted")
-        self._set_learned(counts, learned, arrays)
-        check_names("what was learned", {*learned, *arrays}, {*self._learned(), *self._learned_arrays()})
+        counted_file.restore(self, state)
 
 
 class CountedModel(Countable, Estimator):
@@ -399,16 +365,6 @@ def merge(*models: Self, ledger: bool = True) -> Self:
     return merged
 
 
-def check_counts(counts: Counts) -> None:
-    """Refuse counts that are beyond what models and kernels can hold."""
-    if len(counts.labels) > MOST_LABELS:
-        raise InputError(
-            f"{len(counts.labels):,} labels: corate takes {MOST_LABELS:,}, for every pair has a number"
-        )
-    if any(int(n.max()) > MOST_COUNTED for table in counts.tables.values() for n in blocks(table.n)):
-        raise InputError(f"an event was counted more than {MOST_COUNTED:,} times: more than a model can hold")
-
-
 def _check_left_after(below: int, counts: Counts) -> None:
     if not counts.n_tokens:
         raise InputError(f"below={below!r}: nothing would be left of the model, give a smaller number")
@@ -420,11 +376,6 @@ def _check_left(counts: Counts, on_trees: bool) -> None:
         check(counts, 0, on_trees)
     except ValueError as error:
         raise InputError(NEVER_COUNTED) from error
-
-
-def _member(table: str) -> str:
-    """Where a table is in the file; keys of features may have any characters."""
-    return "counts/" + quote(table, safe="^$.,+-:")
 
 
 def _text(corpus: Corpus, sentence: int) -> str:

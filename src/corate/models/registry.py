@@ -61,16 +61,19 @@ def class_of(name: str) -> Any:
     return getattr(import_module(f"corate.{ROOMS[name]}"), name)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """The model that `save` (or `corate train`) wrote to `path`. Nothing in the file is ever executed."""
-    from corate.models.base import restored
+def load(path: str | os.PathLike[str], lazily: bool = False) -> Any:
+    """The model that `save` (or `corate train`) wrote to `path`. Nothing in the file is ever executed.
+
+    With `lazily` a Tagger reads no more of it than sentences ask for, as long as these are few, and checks
+    what it reads: what is wrong elsewhere is found when it is first used, as a `ModelFileError`.
+    """
+    from corate.models.base import restored, sound
     from corate.storage import modelfile
 
-    contents = modelfile.read(Path(path))
-    name, params = contents.header.get("model"), contents.header.get("params")
+    file = modelfile.opened(Path(path))
+    name, params = file.header.get("model"), file.header.get("params")
+    contents = file if lazily else file.whole()
     if not isinstance(name, str) or name not in ROOMS or not isinstance(params, dict):
         raise ModelFileError(f"{path}: holds a model {name!r} that this version of corate does not know")
-    try:
+    with sound(Path(path)):
         return restored(class_of(name), contents)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise ModelFileError(f"{path}: not a sound model: {error}") from error

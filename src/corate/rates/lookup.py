@@ -21,6 +21,7 @@ from corate.contexts.values import OUTSIDE, Encoder, column_of, missing_column
 from corate.counts.counts import Counts
 from corate.counts.names import LABEL, fields, table_of, vocabulary_of
 from corate.counts.table import Table
+from corate.counts.unread import UnreadTables
 from corate.rates.groups import Group, Groups
 from corate.text.corpus import Corpus
 
@@ -112,6 +113,30 @@ class Index:
             group: self[group].plus(*_rows(group, changed, n_labels, ids, sign)) for group in self.groups.all
         }
         return Index(self.groups, encoder, tables)
+
+
+class PartIndex:
+    """The same for counts that are not read from their file as a whole: tables of what tokens ask for."""
+
+    most_tokens = 1000  # that are looked up like this, in all; for more, to read everything is quicker
+
+    def __init__(self, counts: Counts, tables: UnreadTables) -> None:
+        self.tokens = TokenIds(Encoder(counts.vocabularies))
+        self._counts, self._tables, self._n_tokens = counts, tables, 0
+
+    def is_for(self, corpus: Corpus) -> bool:
+        """Whether these sentences are few, with those before them."""
+        self._n_tokens += corpus.n_tokens
+        return self._n_tokens <= self.most_tokens and not self._tables.is_read
+
+    def tables(self, group: Group, corpus: Corpus) -> kernels.Tables:
+        found = {}
+        queries = self.tokens.queries(group, corpus)
+        for context, asked, widths in zip(group.contexts, queries, group.widths, strict=True):
+            keys = np.unique(asked[asked >= 0])
+            found[table_of(context)] = self._tables.with_values(table_of(context), keys, widths)
+        part = Counts(self._counts.vocabularies, found, self._counts.n_sentences)
+        return kernels.Tables(*_rows(group, part, len(part.labels)))
 
 
 def _rows(

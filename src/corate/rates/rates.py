@@ -20,9 +20,10 @@ from corate.contexts.values import Encoder
 from corate.counts.counts import Counts
 from corate.counts.events import Events
 from corate.counts.names import table_of
+from corate.counts.unread import UnreadTables
 from corate.rates import reference
 from corate.rates.groups import Group, Groups
-from corate.rates.lookup import ContextTables, Index, TokenIds
+from corate.rates.lookup import ContextTables, Index, PartIndex, TokenIds
 from corate.rates.smoothed import SMOOTHING, LabelRates, Smoothing
 from corate.text.corpus import Corpus
 
@@ -61,6 +62,7 @@ class Rates:
         self.n_labels = len(counts.labels)
         self.labels = LabelRates(counts, left_out, smoothing)
         self._index_made, self._left_out, self._n_changed = index, left_out, n_changed
+        self._all_pair_rates: kernels.PairRates | None = None
 
     @property
     def contexts(self) -> list[Context]:
@@ -123,9 +125,28 @@ class Rates:
         """For NumPy, which looks at the counts themselves."""
         return TokenIds(Encoder(self.counts.vocabularies))
 
+    @cached_property
+    def _part_index(self) -> PartIndex | None:
+        """Where counts are in a file of which only what is asked for is to be read."""
+        tables = self.counts.tables
+        return PartIndex(self.counts, tables) if isinstance(tables, UnreadTables) else None
+
+    def _parts(self) -> PartIndex | None:
+        """What tokens are looked up in, if it is not the index of all."""
+        return self._part_index if self._index_made is None and self._left_out is None else None
+
     @property
     def tokens(self) -> TokenIds:
-        return self._index.tokens if native() else self._tokens
+        if not native():
+            return self._tokens
+        parts = self._parts()
+        return self._index.tokens if parts is None else parts.tokens
+
+    def prepare(self, corpus: Corpus) -> None:
+        """Read all counts, if these tokens ask for so many that this is quicker."""
+        parts = self._parts()
+        if native() and parts is not None and not parts.is_for(corpus):
+            self._index_made = Index.of(self.counts, self.groups)
 
     @cached_property
     def _left_out_tables(self) -> dict[Group, kernels.Tables]:
@@ -138,21 +159,25 @@ class Rates:
     def _native_rates(self) -> dict[Group, kernels.LogRates]:
         return {}
 
-    def native_rates(self, group: Group) -> kernels.LogRates:
-        """The kernel that knows the rates of a group's contexts."""
+    def native_rates(self, group: Group, corpus: Corpus) -> kernels.LogRates:
+        """The kernel that knows the rates of a group's contexts, at these tokens if not at all."""
+        prior, alpha, bounds = self.labels.prior, self.smoothing.alpha, list(self.smoothing.bounds)
+        if (parts := self._parts()) is not None:
+            return kernels.LogRates(group.native, parts.tables(group, corpus), None, prior, alpha, bounds)
         if group not in self._native_rates:
             tables = self._index[group], self._left_out_tables.get(group)
-            prior, alpha, bounds = self.labels.prior, self.smoothing.alpha, list(self.smoothing.bounds)
             self._native_rates[group] = kernels.LogRates(group.native, *tables, prior, alpha, bounds)
         return self._native_rates[group]
 
-    @cached_property
-    def _native_pair_rates(self) -> kernels.PairRates:
+    def _native_pair_rates(self, corpus: Corpus) -> kernels.PairRates:
         group = self.groups.of_pairs
-        tables = self._index[group], self._left_out_tables.get(group)
-        return kernels.PairRates(
-            group.native, *tables, self.labels.prior, self.labels.pair, self.smoothing.alpha
-        )
+        prior, pair, alpha = self.labels.prior, self.labels.pair, self.smoothing.alpha
+        if (parts := self._parts()) is not None:
+            return kernels.PairRates(group.native, parts.tables(group, corpus), None, prior, pair, alpha)
+        if self._all_pair_rates is None:
+            tables = self._index[group], self._left_out_tables.get(group)
+            self._all_pair_rates = kernels.PairRates(group.native, *tables, prior, pair, alpha)
+        return self._all_pair_rates
 
     def tables(self, group: Group) -> ContextTables:
         """The tables that NumPy looks values up in, with what is left out left out."""
@@ -186,7 +211,7 @@ class Rates:
         `given` are rows of P(y | f) for the contexts that are computed elsewhere, and the row of each
         candidate. With `skip_single` positions that have one candidate get zeros."""
         if native():
-            tokens, rates = self.native_tokens(group, corpus), self.native_rates(group)
+            tokens, rates = self.native_tokens(group, corpus), self.native_rates(group, corpus)
             return rates(tokens, positions, labels, *given, skip_single, n_threads)
         return reference.log_rates(self, group, corpus, positions, labels, given, skip_single)
 
@@ -208,5 +233,5 @@ class Rates:
             return np.zeros((int(edges[-1]), 0))
         if native():
             tokens = self.native_tokens(group, corpus)
-            return self._native_pair_rates(tokens, positions, labels, edges, skip_single, n_threads)
+            return self._native_pair_rates(corpus)(tokens, positions, labels, edges, skip_single, n_threads)
         return reference.pair_rates(self, corpus, positions, labels, edges, skip_single)

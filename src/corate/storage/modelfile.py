@@ -1,9 +1,9 @@
 """The model file: one zip archive of JSON and npy members, stored uncompressed, checked before it is used.
 
-    manifest.json      format, version, the model's header, and the sha256 of every other member
+    manifest.json      format, version, the model's header, and the sha256 of every other member, by blocks
     word.json, y.json  vocabularies
     counts/*.npy       event tables
-    (archive comment)  sha256 of all bytes before it
+    (archive comment)  sha256 of all other bytes before it (archive.py)
 
 Nothing is unpickled. Equal contents give equal bytes. A file is written beside its target, flushed to disk
 and moved into place, so the target is always one whole model: the old or the new. Who writes holds a lock.
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import io
 import json
 import math
@@ -24,6 +23,7 @@ import struct
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -34,14 +34,23 @@ import numpy.typing as npt
 from corate.arrays import blocks, mapping_of
 from corate.errors import ModelFileError
 from corate.storage import locks
+from corate.storage.archive import (
+    ARCHIVE,
+    DIGEST_LENGTH,
+    FORMAT,
+    MANIFEST,
+    VERSION,
+    Archive,
+    Bytes,
+    InMemory,
+    OpenFile,
+    Source,
+    block_size,
+    digests,
+    seal,
+    spans_of,
+)
 
-FORMAT = "corate model"
-VERSION = 3
-MANIFEST = "manifest.json"
-ARCHIVE = b"PK\x03\x04"  # what a zip archive begins with
-DIGEST_LENGTH = 64  # hexadecimal digits of a sha256
-BLOCK_BYTES = 1 << 20
-MOST_MANIFEST = 1 << 24  # bytes: the digests of four thousand features are two million
 DTYPES = {"<i4": np.int32, "<i8": np.int64, "<f8": np.float64}
 # The header of an npy member, for arrays of one or two dimensions. NumPy's own reader would evaluate it.
 NPY_BYTES = 128
@@ -79,8 +88,8 @@ def write(
     with replacing(path, force) as file:
         write_to(file, contents)
         if check is not None:
-            file.seek(0)
-            check(_parse(file.read()))
+            file.flush()
+            check(Opened(path, Archive(OpenFile(os.dup(file.fileno())))).whole())
 
 
 def write_to(file: BinaryIO, contents: Contents) -> None:
@@ -88,11 +97,13 @@ def write_to(file: BinaryIO, contents: Contents) -> None:
     members: dict[str, Member] = {f"{name}.json": [_json(values)] for name, values in contents.texts.items()}
     members |= {f"{name}.npy": _npy(array) for name, array in contents.arrays.items()}
     members = dict(sorted(members.items()))
+    block = block_size(sum(len(piece) for pieces in members.values() for piece in pieces))
     manifest = {
         "format": FORMAT,
         "version": VERSION,
         "header": contents.header,
-        "members": {name: {"sha256": _digest(pieces)} for name, pieces in members.items()},
+        "block": block,
+        "members": {name: {"sha256": digests(pieces, block)} for name, pieces in members.items()},
     }
     write_archive(file, {MANIFEST: [_json(manifest)], **members})
 
@@ -116,21 +127,11 @@ def write_archive(file: BinaryIO, members: Mapping[str, Member]) -> None:
             if archive.filelist[-1].flag_bits & NOT_SEEKABLE:
                 raise OSError(errno.ESPIPE, os.strerror(errno.ESPIPE))
         archive.comment = b"0" * DIGEST_LENGTH
-    end = file.seek(-DIGEST_LENGTH, io.SEEK_END)
-    file.seek(0)
-    digest = hashlib.sha256()
-    while end > 0:
-        block = file.read(min(end, BLOCK_BYTES))
-        digest.update(block)
-        end -= len(block)
-    file.write(digest.hexdigest().encode())
-
-
-def _digest(pieces: Member) -> str:
-    digest = hashlib.sha256()
-    for piece in pieces:
-        digest.update(piece)
-    return digest.hexdigest()
+    file.flush()
+    source = InMemory(file.getvalue()) if isinstance(file, io.BytesIO) else OpenFile(os.dup(file.fileno()))
+    sealed = seal(source, spans_of(source))
+    file.seek(-DIGEST_LENGTH, io.SEEK_END)
+    file.write(sealed)
 
 
 def _json(value: Any) -> bytes:
@@ -260,17 +261,38 @@ def is_model(path: Path) -> bool:
 
 def read(path: Path) -> Contents:
     """Read a model file; whatever is wrong with it is one `ModelFileError`."""
+    return opened(path).whole()
+
+
+def opened(path: Path) -> Opened:
+    """A model file of which only what is asked for is read; the rest may be wrong."""
     try:
-        with path.open("rb") as file:
-            # What is no archive is not read to its end: it may have none, as devices have.
-            start = file.read(len(ARCHIVE))
-            data = start + file.read() if start == ARCHIVE else b""
+        source = _source(path)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise ModelFileError(f"{path}: cannot be read: {getattr(error, 'strerror', error)}") from error
+    with _about(path):
+        return Opened(path, Archive(source))
+
+
+def _source(path: Path) -> Source:
+    """A file on disk; or all that comes out of a pipe, if it is an archive: other things may have no end."""
+    file = OpenFile(os.open(path, os.O_RDONLY))
+    if file.is_regular:
+        return file
+    with file.stream() as stream:
+        start = stream.read(len(ARCHIVE))
+        return InMemory(start + stream.read() if start == ARCHIVE else b"")
+
+
+@contextlib.contextmanager
+def _about(path: Path) -> Iterator[None]:
+    """Whatever goes wrong is said of a file."""
     try:
-        return _parse(data)
+        yield
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from None
+    except OSError as error:
+        raise ModelFileError(f"{path}: cannot be read: {error.strerror}") from error
     except (
         zipfile.BadZipFile,
         struct.error,
@@ -284,86 +306,79 @@ def read(path: Path) -> Contents:
         raise ModelFileError(f"{path}: damaged: {error}") from error
 
 
-def _parse(data: bytes) -> Contents:
-    if data[:4] != ARCHIVE:
-        raise ModelFileError("not a corate model file")
-    members = _members(data)
-    if MANIFEST not in members:
-        raise ModelFileError("not a corate model file")
-    if len(members[MANIFEST]) > MOST_MANIFEST:
-        raise ModelFileError(f"damaged: the manifest has more than {MOST_MANIFEST:,} bytes")
-    manifest = json.loads(bytes(members.pop(MANIFEST)))
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise ModelFileError("not a corate model file")
-    if manifest.get("version") != VERSION:
-        raise ModelFileError(
-            f"written in version {manifest.get('version')!r} of the model format, where this corate reads "
-            f"version {VERSION}: train again, or install the corate that wrote it"
-        )
-    listed, header = manifest.get("members"), manifest.get("header")
-    if not isinstance(listed, dict) or not isinstance(header, dict):
-        raise ModelFileError("damaged: the manifest lacks its header or its list of members")
-    _check_members(members, listed)
-    whole = memoryview(data)
-    if hashlib.sha256(whole[:-DIGEST_LENGTH]).hexdigest().encode() != whole[-DIGEST_LENGTH:]:
-        raise ModelFileError("damaged: the checksum of the file does not match")
-    texts = {n.removesuffix(".json"): _texts(n, d) for n, d in members.items() if n.endswith(".json")}
-    arrays = {n.removesuffix(".npy"): _array(n, d) for n, d in members.items() if n.endswith(".npy")}
-    return Contents(header, texts, arrays)
+class Opened:
+    """An open model file, to be read in parts."""
+
+    def __init__(self, path: Path, archive: Archive) -> None:
+        self.path, self._archive, self.header = path, archive, archive.header
+        self.texts = {n.removesuffix(".json") for n in archive.names if n.endswith(".json")}
+        self.arrays = {n.removesuffix(".npy") for n in archive.names if n.endswith(".npy")}
+
+    def with_header(self, header: dict[str, Any]) -> Opened:
+        """The same file under another header."""
+        made = copy(self)
+        made.header = header
+        return made
+
+    def whole(self) -> Contents:
+        """All that is in it, all of it checked."""
+        texts = {name: self.text(name) for name in sorted(self.texts)}
+        return Contents(self.header, texts, {name: self.array(name) for name in sorted(self.arrays)})
+
+    def text(self, name: str) -> list[str]:
+        with _about(self.path):
+            return _texts(f"{name}.json", self._archive.whole(f"{name}.json"))
+
+    def array(self, name: str) -> Array:
+        with _about(self.path):
+            return _array(f"{name}.npy", self._archive.whole(f"{name}.npy"))
+
+    def rows(self, name: str) -> Rows:
+        """An array to be read in parts."""
+        with _about(self.path):
+            return Rows(self.path, self._archive, f"{name}.npy")
 
 
-def _members(data: bytes) -> dict[str, memoryview]:
-    """All members, as parts of the file's bytes, each byte in one of them: none is more than it looks."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            infos = archive.infolist()
-    except zipfile.BadZipFile:
-        raise ModelFileError("damaged: the file ends too early or its directory is broken") from None
-    members: dict[str, memoryview] = {}
-    ends = 0
-    for info in sorted(infos, key=lambda info: info.header_offset):
-        if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1:
-            raise ModelFileError(f"damaged: member {info.filename!r} is not plainly stored")
-        # A member's bytes follow its local header: 30 bytes, the name, and an extra field.
-        lengths = struct.unpack_from("<HH", data, info.header_offset + 26)
-        start = info.header_offset + 30 + sum(lengths)
-        if info.header_offset < ends or start + info.file_size > len(data):
-            raise ModelFileError(
-                f"damaged: member {info.filename!r:.60} overlaps with another, or is cut off"
-            )
-        ends = start + info.file_size
-        members[info.filename] = memoryview(data)[start : start + info.file_size]
-    if len(members) != len(infos):
-        raise ModelFileError("damaged: a member is there twice")
-    return members
+class Rows:
+    """An array in a file: rows that are asked for are read, and checked as far as digests go."""
+
+    def __init__(self, path: Path, archive: Archive, name: str) -> None:
+        self._path, self._archive, self._name = path, archive, name
+        start = archive.part(name, 0, min(NPY_BYTES, archive.size(name)))
+        self.dtype, self.shape = _kind(name, start, archive.size(name) - NPY_BYTES)
+        self._row_bytes = self.dtype.itemsize * math.prod(self.shape[1:])
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice) -> Array:
+        first, last, _ = rows.indices(len(self))
+        start, end = (NPY_BYTES + k * self._row_bytes for k in (first, max(first, last)))
+        with _about(self._path):
+            data = self._archive.part(self._name, start, end)
+        # A copy: parts of blocks begin anywhere, and kernels need numbers aligned.
+        return np.frombuffer(data.tobytes(), self.dtype).reshape(-1, *self.shape[1:])
 
 
-def _check_members(members: Mapping[str, memoryview], listed: Mapping[str, Any]) -> None:
-    if set(members) != set(listed):
-        strangers = sorted(set(members) ^ set(listed))
-        raise ModelFileError(f"damaged: members {strangers!r:.200} are missing or not listed")
-    for name, data in members.items():
-        if not name.endswith((".json", ".npy")):
-            raise ModelFileError(f"damaged: the member {name!r:.60} belongs to no model")
-        if listed[name] != {"sha256": hashlib.sha256(data).hexdigest()}:
-            raise ModelFileError(f"damaged: the checksum of member {name!r} does not match")
-
-
-def _texts(name: str, data: memoryview) -> list[str]:
-    values = json.loads(bytes(data))
+def _texts(name: str, data: Bytes) -> list[str]:
+    values = json.loads(data.tobytes())
     if not isinstance(values, list) or not {*map(type, values)} <= {str}:
         raise ModelFileError(f"damaged: member {name!r} is not a list of strings")
     return values
 
 
-def _array(name: str, data: memoryview) -> Array:
-    """An npy member whose header says just what its bytes can hold."""
-    found = NPY_HEADER.fullmatch(data[:NPY_BYTES])
+def _kind(name: str, start: Bytes, n_bytes: int) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    """The dtype and shape of an npy member whose header says just what its other bytes can hold."""
+    found = NPY_HEADER.fullmatch(start)
     if found is None:
         raise ModelFileError(f"damaged: member {name!r} has no header of an array that a model has")
     dtype, shape = found["dtype"].decode(), tuple(int(n) for n in found["shape"].split(b",") if n.strip())
-    rest = data[NPY_BYTES:]
-    if np.dtype(dtype).itemsize * math.prod(shape) != len(rest):
-        raise ModelFileError(f"damaged: member {name!r} has {len(rest)} bytes, not those of its shape")
-    # A copy: in the file, numbers begin at whatever byte they do, and kernels need them aligned.
-    return np.frombuffer(rest, dtype).astype(DTYPES[dtype]).reshape(shape)
+    if np.dtype(dtype).itemsize * math.prod(shape) != n_bytes:
+        raise ModelFileError(f"damaged: member {name!r} has {n_bytes} bytes, not those of its shape")
+    return np.dtype(dtype), shape
+
+
+def _array(name: str, data: Bytes) -> Array:
+    dtype, shape = _kind(name, data[:NPY_BYTES], len(data) - NPY_BYTES)
+    # Behind the header numbers are aligned, as kernels need them; where bytes are turned they are copied.
+    return np.frombuffer(data[NPY_BYTES:], dtype).astype(DTYPES[dtype.str], copy=False).reshape(shape)

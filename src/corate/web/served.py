@@ -22,6 +22,7 @@ from corate.models.base import Estimator
 from corate.models.counted import CountedModel
 from corate.models.registry import load
 from corate.storage import locks, modelfile
+from corate.storage.archive import DIGEST_LENGTH
 from corate.text.spans import detect_scheme
 from corate.web.corrections import Corrections, Record, beside
 
@@ -242,7 +243,7 @@ def save_with_note(
     """Replace the model file; the corrections file knows of it a moment before."""
     with modelfile.replacing(path) as file:
         modelfile.write_to(file, model._contents())
-        file.seek(-modelfile.DIGEST_LENGTH, os.SEEK_END)
+        file.seek(-DIGEST_LENGTH, os.SEEK_END)
         checksum = file.read().decode()
         with lock or contextlib.nullcontext(), corrections.locked():
             corrections.note_saved(checksum, upto)
@@ -261,7 +262,7 @@ def _loaded(path: Path) -> tuple[Identity, Estimator, str]:
 def _checksum(path: Path) -> str:
     """Of all that is in a model file, which ends with it."""
     with path.open("rb") as file:
-        file.seek(-modelfile.DIGEST_LENGTH, os.SEEK_END)
+        file.seek(-DIGEST_LENGTH, os.SEEK_END)
         return file.read().decode()
 
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from corate.contexts.template import Context
 from corate.counts.counts import Counts
+from corate.counts.invariants import check_counts
 from corate.counts.names import LABEL
 from corate.errors import InputError
-from corate.models.counted import Arrays, Learned, check_counts
+from corate.models.counted import Arrays, Learned
 from corate.models.graph.answers import Answers
 from corate.models.graph.conditionals import sizes_of, table_name
 from corate.models.graph.graphs import LOOPS, Edge, as_graph, edges_of

@@ -110,7 +110,7 @@ def candidates(
     if not native():
         return _in_numpy(rates, kinds, required, most, settings)
     tokens = rates.native_tokens(rates.groups.alone, kinds)
-    kernel = rates.native_rates(rates.groups.alone)
+    kernel = rates.native_rates(rates.groups.alone, kinds)
     n_kept, labels, prob, values, buckets = kernel.candidates(
         tokens, _rule(rates, settings), required.offsets, required.labels, most, n_threads
     )

@@ -11,7 +11,7 @@ import numpy as np
 from corate.arrays import Float, Ids, check_room, rounded
 from corate.contexts.defaults import WORDS, default_contexts
 from corate.contexts.template import Context, parse_all
-from corate.contexts.values import place_of
+from corate.contexts.view_ids import place_of
 from corate.counts.counts import Counts, add_up
 from corate.counts.engines.base import Engine, Source
 from corate.counts.engines.memory import Chunks, whole
@@ -19,6 +19,7 @@ from corate.counts.names import FIRST_LABEL, LABEL, LABEL_PAIR, LABEL_TRIPLE, LA
 from corate.errors import InputError
 from corate.lattice.lattice import Lattice
 from corate.models.counted import Arrays, CountedModel, Learned, WordEntry
+from corate.models.counted_file import restore_parts
 from corate.models.explanation import Explanation
 from corate.models.tagger import fit as fitting
 from corate.models.tagger.candidates import candidates
@@ -30,6 +31,7 @@ from corate.models.tagger.settings import SETTINGS
 from corate.models.tagger.weights import MOST_WEIGHT, Weights, mean_weights, some_common
 from corate.rates.groups import key_bits
 from corate.rates.rates import Rates
+from corate.storage.modelfile import Opened
 from corate.text.corpus import Corpus
 from corate.text.passages import Passages
 from corate.text.tokens import as_corpus
@@ -214,6 +216,17 @@ class Tagger(CountedModel):
 
     # On disk -----------------------------------------------------------------------------------------
 
+    def _n_values(self) -> list[int]:
+        found: list[int] = self.rates().n_values.tolist()
+        return found
+
+    def _restore_parts(self, file: Opened) -> None:
+        restore_parts(self, file)
+        known = np.array(file.header["n_values"], np.int64)
+        if len(known) != len(self.rates().groups.alone.contexts):
+            raise ValueError(f"{len(known)} numbers of values are not those of the contexts")
+        self.rates().n_values = known
+
     def _tables(self) -> tuple[str, ...]:
         return _tables_of(parse_all(self.contexts))
 
@@ -273,12 +286,14 @@ class Tagger(CountedModel):
     def _lattice(self, corpus: Corpus) -> Lattice:
         n_labels = len(self.classes_) if self._exact else 2
         check_room(n_labels * corpus.n_tokens * len(self._contexts), f"{len(self._contexts)} contexts")
+        self.rates().prepare(corpus)
         return self._lattice_maker().lattice(corpus, self._n_threads())
 
     def _refine(self, lattice: Lattice, corpus: Corpus) -> Lattice:
         return self._lattice_maker().refined(lattice, corpus, self._n_threads())
 
     def _lattice_with(self, corpus: Corpus, labels: Ids) -> Lattice:
+        self.rates().prepare(corpus)
         return self._lattice_maker().with_labels(corpus, labels, self._n_threads())
 
     def _batch_tokens(self) -> int:
