@@ -149,6 +149,7 @@ def _facts(model: CountedModel, path: str) -> dict[str, Any]:
         "about": model.about_,
         "learned": model._learned(),
         "weights": model.about_weights(),
+        "pruned": model.pruned_,
         "sentences": counts.n_sentences,
         "tokens": counts.n_tokens,
         "words": len(counts.words),
@@ -196,6 +197,10 @@ def _print(out: Console, facts: dict[str, Any], path: str, top: int) -> None:
     out.print("parameters: " + ", ".join(f"{k}={v}" for k, v in known.items()))
     if facts["weights"] is not None:
         out.print(f"weights: {facts['weights']}")
+    if facts["pruned"]:
+        out.print(
+            f"pruned: events that were counted less than {facts['pruned']:,} times, all or some of them"
+        )
     out.print("contexts: " + (" · ".join(facts["contexts"]) or "none"))
     out.print(f"distinct events: {sum(facts['events'].values()):,} in {len(facts['events'])} tables")
     labels = table("label", "tokens", "%", "distinct words", title="\nLabels")

@@ -114,8 +114,13 @@ def block_size(n_bytes: int) -> int:
     return size
 
 
+def n_blocks(n_bytes: int, size: int) -> int:
+    """Of a member; an empty one has one, too."""
+    return max(1, -(-n_bytes // size))
+
+
 def digests(pieces: Iterable[bytes | Bytes], size: int) -> str:
-    """The sha256 of each block of some bytes, end to end; an empty member has one block."""
+    """The sha256 of each block of some bytes, end to end."""
     found, digest, free = [], hashlib.sha256(), size
     for piece in pieces:
         rest = memoryview(piece)
@@ -222,9 +227,9 @@ class Archive:
         for name, entry in self._listed.items():
             if not name.endswith((".json", ".npy")):
                 raise ModelFileError(f"damaged: the member {name!r:.60} belongs to no model")
-            n_blocks = max(1, -(-self.size(name) // self._block))
+            length = n_blocks(self.size(name), self._block) * DIGEST_LENGTH
             found = entry.get("sha256") if isinstance(entry, dict) and len(entry) == 1 else None
-            if not isinstance(found, str) or len(found) != n_blocks * DIGEST_LENGTH:
+            if not isinstance(found, str) or len(found) != length:
                 raise ModelFileError(f"damaged: the checksum of member {name!r} does not match")
 
 

@@ -38,6 +38,7 @@ from corate.storage.archive import (
     ARCHIVE,
     DIGEST_LENGTH,
     FORMAT,
+    LOCAL_HEADER,
     MANIFEST,
     VERSION,
     Archive,
@@ -47,6 +48,7 @@ from corate.storage.archive import (
     Source,
     block_size,
     digests,
+    n_blocks,
     seal,
     spans_of,
 )
@@ -63,6 +65,7 @@ READ_ONLY = (
     "corate train --force and save(…, force=True) replace it all the same"
 )
 NOT_SEEKABLE = 8  # the flag of a member that zipfile writes in another way, if to seek has failed
+ENTRY, END = 46, 22  # bytes of a member in the directory, besides its name; and of the directory's end
 EPOCH = (1980, 1, 1, 0, 0, 0)  # a zip member needs a time; none would be true of equal contents
 
 Array = npt.NDArray[Any]
@@ -94,18 +97,35 @@ def write(
 
 def write_to(file: BinaryIO, contents: Contents) -> None:
     """The bytes of a model file; equal contents give equal ones."""
+    write_archive(file, _members(contents, digests))
+
+
+def size_of(contents: Contents) -> int:
+    """The bytes that a model file has."""
+    members = _members(contents, lambda pieces, block: n_blocks(_size(pieces), block) * DIGEST_LENGTH * "0")
+    frame = LOCAL_HEADER + ENTRY
+    of_members = sum(frame + 2 * len(name.encode()) + _size(pieces) for name, pieces in members.items())
+    return of_members + END + DIGEST_LENGTH
+
+
+def _members(contents: Contents, digests_of: Callable[[Member, int], str]) -> dict[str, Member]:
+    """All members, the manifest first."""
     members: dict[str, Member] = {f"{name}.json": [_json(values)] for name, values in contents.texts.items()}
     members |= {f"{name}.npy": _npy(array) for name, array in contents.arrays.items()}
     members = dict(sorted(members.items()))
-    block = block_size(sum(len(piece) for pieces in members.values() for piece in pieces))
+    block = block_size(sum(map(_size, members.values())))
     manifest = {
         "format": FORMAT,
         "version": VERSION,
         "header": contents.header,
         "block": block,
-        "members": {name: {"sha256": digests(pieces, block)} for name, pieces in members.items()},
+        "members": {name: {"sha256": digests_of(pieces, block)} for name, pieces in members.items()},
     }
-    write_archive(file, {MANIFEST: [_json(manifest)], **members})
+    return {MANIFEST: [_json(manifest)], **members}
+
+
+def _size(pieces: Member) -> int:
+    return sum(map(len, pieces))
 
 
 def to_bytes(contents: Contents) -> bytes:
@@ -118,9 +138,7 @@ def write_archive(file: BinaryIO, members: Mapping[str, Member]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, pieces in members.items():
             info = zipfile.ZipInfo(name, EPOCH)
-            info.file_size = sum(
-                map(len, pieces)
-            )  # known: it is not written as a large one, as Pythons differ in
+            info.file_size = _size(pieces)  # known: it is not written as a large one, as Pythons differ in
             with archive.open(info, "w") as member:
                 for piece in pieces:
                     member.write(piece)

@@ -28,10 +28,11 @@ from corate.models.tagger.joint import feature_contexts
 from corate.models.tagger.lattices import LatticeMaker
 from corate.models.tagger.row_weights import UNIT, RowWeights, fit_rows, mean_rows, moved, n_rows, share
 from corate.models.tagger.settings import SETTINGS
+from corate.models.tagger.shrink import Cut, Worth, shrunk
 from corate.models.tagger.weights import MOST_WEIGHT, Weights, mean_weights, some_common
 from corate.rates.groups import key_bits
 from corate.rates.rates import Rates
-from corate.storage.modelfile import Opened
+from corate.storage.modelfile import Opened, size_of
 from corate.text.corpus import Corpus
 from corate.text.passages import Passages
 from corate.text.tokens import as_corpus
@@ -213,6 +214,35 @@ class Tagger(CountedModel):
     def _check_counts(self, counts: Counts) -> None:
         super()._check_counts(counts)
         key_bits(counts, self._contexts)
+
+    def prune_to_size(self, most_bytes: int) -> Tagger:
+        """Drop the events that the weights value least (shrink.py), until the model file is no larger.
+
+        A model that is small enough stays as it is. Another loses its ledger, too: it can then learn, but no
+        longer forget.
+        """
+        self._check_fitted()
+        if not isinstance(most_bytes, (int, np.integer)) or most_bytes < 1:
+            raise InputError(f"most_bytes={most_bytes!r}: give a whole number of bytes")
+        if size_of(self._contents()) <= most_bytes:
+            return self
+        cut = shrunk(
+            self.counts_, Worth(self.rates(), self.weights_), lambda tried: self._fits(tried, most_bytes)
+        )
+        if cut is None:
+            raise InputError(
+                f"even without its contexts' events the model has more than {most_bytes:,} bytes: allow more"
+            )
+        self._replace_counts(cut.counts)
+        self._set_pruned(cut.below)
+        return self
+
+    def _fits(self, cut: Cut, most_bytes: int) -> bool:
+        tried = type(self).__new__(type(self))
+        tried.__dict__.update(self.__dict__)
+        tried._replace_counts(cut.counts)
+        tried._set_pruned(cut.below)
+        return size_of(tried._contents()) <= most_bytes
 
     # On disk -----------------------------------------------------------------------------------------
 
