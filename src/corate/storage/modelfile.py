@@ -170,7 +170,8 @@ class _Npy:
         kind = {"descr": self._array.dtype.newbyteorder("<").str, "fortran_order": False}
         np.lib.format.write_array_header_1_0(buffer, {**kind, "shape": self._array.shape})
         yield buffer.getvalue()
-        for block in blocks(self._array) if self._array.size else ():
+        whole = [self._array] if self._array.ndim == 0 else ()
+        for block in whole or (blocks(self._array) if self._array.size else ()):
             little = np.ascontiguousarray(block.astype(block.dtype.newbyteorder("<"), copy=False))
             yield little.reshape(-1).data.cast("B")
 
