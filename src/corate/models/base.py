@@ -131,7 +131,7 @@ class Model(Shown, ABC):
     # On disk -----------------------------------------------------------------------------------------
 
     def note(self: Self, text: str) -> Self:
-        """Have the model file say something about it, and which corate wrote it when. Files of equal models
+        """Have the model file say `text` about it, and which corate wrote it when. Files of equal models
         without a note have equal bytes; those with one differ in it."""
         if not isinstance(text, str) or len(text) > MOST_NOTE:
             raise InputError(f"note {text!r:.40}: give a text of at most {MOST_NOTE:,} characters")
