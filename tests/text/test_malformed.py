@@ -295,7 +295,7 @@ def test_no_permission(tmp_path: Path, pos_model: Path) -> None:
     # The interpreter itself may be closed to that user: one good run first imports everything.
     script = (
         "import os, sys; from corate.cli import run; good, text, model = sys.argv[1:]; "
-        "run(['train', good, '-m', good + '.model']); os.geteuid() or os.seteuid(65534); "
+        "run(['train', good, '-m', good + '.model', '-q']); os.geteuid() or os.seteuid(65534); "
         "print(run(['train', text, '-m', model]))"
     )
     good = tmp_path / "good.conll"

@@ -119,8 +119,10 @@ def train(
             if note is not None:
                 model.note(note)
             model.save(model_path, force)
-    if getattr(model, "weights", None) == "fitted" and (about := model.about_weights()).startswith("fixed"):
-        LOG.warning("weights are %s", about)
+    if not quiet and getattr(model, "weights", None) == "fitted":
+        about = model.about_weights()
+        if about.startswith("fixed"):
+            LOG.warning("weights are %s", about)
     for warning in warned:
         click.echo(f"corate: {warning.message}", err=True)
     said = _summary(model, model_path, time.perf_counter() - started)

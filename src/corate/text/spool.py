@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from corate.errors import InputError
 from corate.text.corpus import ABSENT, Column, Corpus
 
 
@@ -22,6 +23,7 @@ class Spool:
     """Chunks of labelled sentences, one of `Passages`. Chunks of features get columns for the keys of all."""
 
     def __init__(self, folder: str | None = None) -> None:
+        self._folder = folder
         self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - it lives as long as this does
         weakref.finalize(self, self._file.close)
         self._places = [0]  # where each chunk begins in the file, and the last one ends
@@ -41,8 +43,13 @@ class Spool:
         return len(self._labels if key is None else self._values[key])
 
     def add(self, chunk: Corpus) -> None:
-        self._file.seek(self._places[-1])
-        self._file.write(packed(chunk))
+        try:
+            self._file.seek(self._places[-1])
+            self._file.write(packed(chunk))
+            self._file.flush()
+        except OSError as error:
+            folder = tempfile.gettempdir() if self._folder is None else self._folder
+            raise InputError(f"a temporary file cannot be written: {error.strerror}", folder) from error
         self._places.append(self._file.tell())
         if chunk.keys:
             self._note_values(chunk)

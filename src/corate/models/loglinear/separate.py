@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from corate.arrays import Float
+from corate.arrays import Float, rounded
 from corate.contexts.defaults import LAFFERTY
 from corate.errors import InputError
 from corate.lattice.lattice import Lattice
@@ -106,6 +106,7 @@ class SeparateCRF(FittedModel):
         seen = observed(pair, edges, edge_labels)
         if self.pair == "label":
             v, of_pair.objective = weights_of(seen, n * n - len(pair), self.c2)
+            v = rounded(v)
         else:
             v = self._fit_factor(pair, distinct_edges(chains, n_attributes), seen, of_pair)
         self.unary_features_, self.unary_weights_ = unary, u

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -152,6 +153,10 @@ class RowWeights:
 
     rates: Rates
     vector: Ids  # of `row_tables`, one after another, in units
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy makes its own of what follows from them."""
+        return {"rates": self.rates, "vector": self.vector}
 
     @cached_property
     def tables(self) -> dict[str, Ids]:
