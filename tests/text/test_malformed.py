@@ -97,7 +97,7 @@ OPTIONS: list[tuple[list[str], str]] = [
         "--held-out is used by",
     ),
     (["train", "{tmp}/nothing", "-m", "{tmp}/m"], "nothing: no such file"),
-    (["train", "{tmp}", "-m", "{tmp}/m"], "is a directory"),
+    (["train", "{tmp}", "-m", "{tmp}/m"], "letter.docx: a corate model, or another zip archive"),
     (["train", str(TRAIN), "-m", "{tmp}"], "is a directory"),
     (["train", str(TRAIN), "-m", "{tmp}/no/folder/m"], "does not exist"),
     (["train", str(TRAIN), "-m", "/dev/full"], "not a regular file"),

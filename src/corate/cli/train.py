@@ -89,7 +89,7 @@ def train(
       corate train --contexts crfpp.template chunks.txt -m chunks.model
       corate train --tree treebank.conllu -m relations.model
       corate train --model crf --c2 0.1 train.conll -m crf.model
-      corate train 'corpus/*.conll.gz' -m big.model --engine disk --memory 1G
+      corate train corpus/ -m big.model --engine disk --memory 1G
       corate train hdfs://host/corpus -m big.model --engine spark --master spark://host:7077
     """
     check_target(Path(model_path), force)

@@ -110,8 +110,8 @@ def _from_template(line: str) -> list[str]:
     broken = _BROKEN_MACRO.search(_MACRO.sub("", line))
     if broken:
         raise ValueError(
-            f"{broken[0]!r:.60} is not read: write %x[row,column] with two whole numbers; of Wapiti's %m "
-            'those of affixes, such as %m[0,0,"^.?.?"] and %m[0,0,".?.?$"]'
+            f"{broken[0]!r:.60} is not read: write %x[row,column] with two whole numbers; or an affix, "
+            '%m[0,0,"^.?.?"]'
         )
     atoms = dict.fromkeys(_atom(*parts) for parts in _MACRO.findall(line))
     kinds = {"u": ("",), "b": ("pair:",), "*": ("", "pair:")}[line[0].lower()]

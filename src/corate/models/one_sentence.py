@@ -46,7 +46,8 @@ class OneSentence(ABC):
         return self.predict_marginals([tokens], all_labels=all_labels)[0]
 
     def trellis(self, tokens: Sequence[Any], constraints: Any = None) -> Trellis:
-        """The candidates of each token of one sentence, with forward, backward and Viterbi scores."""
+        """The candidates of each token of one sentence, with forward, backward and Viterbi scores;
+        `constraints` as for `predict`."""
         from corate.models.trellis import trellis
 
         return trellis(cast("Estimator", self), tokens, constraints)

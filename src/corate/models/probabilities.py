@@ -60,6 +60,7 @@ class HMMTables:
     _fitted_params: dict[str, Any]
 
     def factors(self) -> Factors:
+        """The model's factors; `HMM` has them."""
         raise NotImplementedError
 
     def transition_probabilities(self) -> Probabilities:

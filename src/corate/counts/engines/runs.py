@@ -27,7 +27,7 @@ from corate.counts.engines.base import Counted, Task
 from corate.counts.ledger import NO_DIGESTS, Digests
 from corate.errors import InputError
 from corate.storage import locks
-from corate.text.corpus import Corpus
+from corate.text.corpus import Column, Corpus
 
 ANEW = "leave --resume out, to begin anew"
 HEAD_BYTES = 8
@@ -121,13 +121,23 @@ class RunFolder:
 
 
 def fingerprint_of(chunk: Corpus) -> bytes:
-    """Equal for equal sentences in the same order, labels and all."""
+    """Equal for equal sentences in the same order, labels and all, however their values are numbered."""
     digest = hashlib.blake2b(digest_size=16)
-    columns = [*chunk.columns, *([] if chunk.labels is None else [chunk.labels])]
-    digest.update(json.dumps([chunk.keys, [column.values for column in columns]]).encode())
-    for codes in (chunk.offsets, *(column.codes for column in columns)):
+    columns = [_sorted(c) for c in (*chunk.columns, *([] if chunk.labels is None else [chunk.labels]))]
+    digest.update(json.dumps([chunk.keys, [values for values, _ in columns]]).encode())
+    for codes in (chunk.offsets, *(codes for _, codes in columns)):
         digest.update(np.ascontiguousarray(codes).data)
     return digest.digest()
+
+
+def _sorted(column: Column) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """The values that occur, sorted, and the place of each token's among them."""
+    used, codes = np.unique(column.codes, return_inverse=True)
+    values = [column.values[k] for k in used.tolist()]
+    order = sorted(range(len(values)), key=values.__getitem__)
+    place = np.empty(len(values), np.int64)
+    place[order] = np.arange(len(values))
+    return [values[k] for k in order], place[codes.reshape(-1)]
 
 
 def _arrays(counted: Counted, fingerprint: bytes, n_tokens: int) -> dict[str, npt.NDArray[Any]]:

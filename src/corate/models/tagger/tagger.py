@@ -216,7 +216,8 @@ class Tagger(CountedModel):
         key_bits(counts, self._contexts)
 
     def prune_to_size(self, most_bytes: int) -> Tagger:
-        """Drop the events that the weights value least (shrink.py), until the model file is no larger.
+        """Drop the events that the weights value least (shrink.py), until the model file has at most
+        `most_bytes` bytes.
 
         A model that is small enough stays as it is. Another loses its ledger, too: it can then learn, but no
         longer forget.
