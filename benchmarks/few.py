@@ -119,7 +119,10 @@ class CRFsuite:
     def predict(self, X: Any) -> Labels:
         import pycrfsuite
 
-        return [self._tagger.tag(pycrfsuite.ItemSequence(tokens)) for tokens in X]
+        return self.predict_ready([pycrfsuite.ItemSequence(tokens) for tokens in X])
+
+    def predict_ready(self, X: Any) -> Labels:
+        return [self._tagger.tag(tokens) for tokens in X]
 
 
 # Of each model what it is shown: tokens, words or features.

@@ -38,6 +38,7 @@ SHAPES: list[tuple[Any, dict[str, str], set[str]]] = [
     ({"word": "Dogs", "n": ""}, {"word": "Dogs", "n": ""}, {"word:Dogs", "n:"}),
     ({"upper": True, "digit": False}, {"upper": "yes"}, {"upper"}),
     ({"w=dog": True, "w=cat": False}, {"w": "dog"}, {"w=dog"}),
+    ({"w=dog": True, "w": "cat"}, {"w": "cat", "w#2": "dog"}, {"w=dog", "w:cat"}),
     ({"a": {"b": "c", "d": {"e": True}}}, {"a:b": "c", "a:d:e": "yes"}, {"a:b:c", "a:d:e"}),
     ({"tags": ["x", "y=1"]}, {"tags:x": "yes", "tags:y": "1"}, {"tags:x", "tags:y=1"}),
     ({"tags": {"x", "y"}, "none": []}, {"tags:x": "yes", "tags:y": "yes"}, {"tags:x", "tags:y"}),

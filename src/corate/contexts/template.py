@@ -24,6 +24,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,7 @@ class Atom:
     def at(self, offset: int) -> Atom:
         return Atom(self.view, offset, self.column)
 
-    @property
+    @cached_property
     def key(self) -> str | None:
         """The key of a feature."""
         return json.loads(self.column) if self.column.startswith('"') else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 
 import numpy as np
@@ -108,9 +108,14 @@ def _is_alone(context: Context) -> bool:
 
 def in_order(contexts: Sequence[Context]) -> list[Context]:
     """Those of the token alone first, parents before children, otherwise as given."""
+    return list(_in_order(tuple(contexts)))
+
+
+@lru_cache(16)  # an update asks for the order of the same ones, again and again
+def _in_order(contexts: tuple[Context, ...]) -> tuple[Context, ...]:
     known = set(contexts)
     done: dict[Context, None] = {}
     for context in sorted(contexts, key=lambda c: not _is_alone(c)):
         ancestors = [parent for parent in context.parents() if parent in known]
         done.update(dict.fromkeys([*reversed(ancestors), context]))
-    return list(done)
+    return tuple(done)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import count
 from math import floor, frexp, inf, ldexp, sqrt
 from numbers import Real
@@ -93,6 +93,7 @@ class _Table(dict[_Feature, int]):
         self.numbers, self.says_no = numbers, says_no
         self.key_of, self.value_of = [""], [ABSENT]
         self.met, self.lengths = array("i"), array("i")
+        self.some_name_a_value = False  # keys of dicts: {"word=foo": True}
         for s, tokens in enumerate(sentences):
             for position, token in enumerate(tokens):
                 try:
@@ -112,6 +113,7 @@ class _Table(dict[_Feature, int]):
             self.value_of.append(str.__str__(feature[1]))
         else:  # true is the same as the item of a list; false as none, or a value as well
             key = _checked(feature[0])
+            self.some_name_a_value |= "=" in key
             number = self[key] if feature[1] else self[key, NO] if self.says_no and "=" not in key else 0
         self[feature] = number
         return number
@@ -124,6 +126,8 @@ class _Table(dict[_Feature, int]):
             raise TypeError(f"{token!r:.60} among dicts or lists of features: give all tokens as such")
         elif _PLAIN.issuperset(map(type, token.values())):
             found = [*map(self.__getitem__, token.items())]
+            if not self.some_name_a_value:  # no two of one key, then
+                return [*filter(None, found)] if 0 in found else found
         else:
             others = {key: value for key, value in token.items() if type(value) not in _PLAIN}
             found = [self[item] for item in token.items() if item[0] not in others]
@@ -167,14 +171,20 @@ class _Table(dict[_Feature, int]):
 
 
 def _checked(key: object, value: str = "") -> str:
+    name = _checked_key(key)
+    if "\0" in name or "\0" in value:
+        raise InputError(f"the feature {f'{name}={value}'!r:.60} has a NUL character: leave it out")
+    return name
+
+
+@lru_cache(MOST_KEYS)
+def _checked_key(key: object) -> str:
     if not isinstance(key, str):
         raise TypeError(f"the key {key!r:.60} is not a string: write it as one")
     if not key:
         raise InputError("a feature has an empty key: write 'key=value', or a key alone")
     if len(key) > MOST_LETTERS or any("\ud800" <= c <= "\udfff" for c in key):
         raise InputError(f"the key {key!r:.60} is too long, or no valid text: give a shorter one")
-    if "\0" in f"{key}{value}":
-        raise InputError(f"the feature {f'{key}={value}'!r:.60} has a NUL character: leave it out")
     return str.__str__(key)  # no subclass of it
 
 

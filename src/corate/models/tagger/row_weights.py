@@ -15,6 +15,7 @@ Rows that are forgotten take their weights with them; new ones have none.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -160,7 +161,7 @@ class RowWeights:
 
     @cached_property
     def tables(self) -> dict[str, Ids]:
-        names = row_tables(self.rates.templates)
+        names = [*map(table_of, self.rates.contexts), LABEL_PAIR]  # those of `row_tables`
         sizes = [len(self.rates.counts.tables[name].n) for name in names]
         return dict(zip(names, np.split(self.vector, np.cumsum(sizes)[:-1]), strict=True))
 
@@ -220,12 +221,14 @@ class RowWeights:
 def moved(vector: Ids, old: Counts, new: Counts, contexts: Sequence[Context]) -> Ids:
     """The weights of rows of some counts for those of other counts: rows that are new have none."""
     parts, first = [], 0
-    for name in row_tables(contexts):
+    names = row_tables(contexts)
+    vocabularies = {vocabulary_of(field) for name in names for field in fields(name)}
+    place = {name: _places(old.vocabularies[name], new.vocabularies[name]) for name in vocabularies}
+    for name in names:
         table, other = old.tables[name], new.tables[name]
         w = vector[first : first + len(table.n)]
         first += len(table.n)
-        maps = [_places(old, new, field) for field in fields(name)]
-        columns = [m[table.field(k)] for k, m in enumerate(maps)]
+        columns = [place[vocabulary_of(field)][table.field(k)] for k, field in enumerate(fields(name))]
         there = np.flatnonzero((np.stack(columns) >= 0).all(axis=0))
         rows = np.stack([column[there] for column in columns], axis=1).astype(np.int32)
         places, found = other.find(rows)  # vocabularies are sorted: rows keep their order
@@ -235,13 +238,16 @@ def moved(vector: Ids, old: Counts, new: Counts, contexts: Sequence[Context]) ->
     return np.concatenate(parts)
 
 
-def _places(old: Counts, new: Counts, field: str) -> Ids:
-    """The new id of each old one, −1 where it has none."""
-    name = vocabulary_of(field)
-    if old.vocabularies[name] is new.vocabularies[name]:
-        return np.arange(len(old.vocabularies[name]), dtype=np.int32)
-    index = {value: k for k, value in enumerate(new.vocabularies[name])}
-    return np.array([index.get(value, -1) for value in old.vocabularies[name]], np.int32)
+def _places(old: Sequence[str], new: Sequence[str]) -> Ids:
+    """The new id of each old one, −1 where it has none; both vocabularies are sorted."""
+    if old is new:
+        return np.arange(len(old), dtype=np.int32)
+    kept, known = np.ones(len(old), bool), np.ones(len(new), bool)
+    kept[[bisect_left(old, value) for value in {*old}.difference(new)]] = False
+    known[[bisect_left(new, value) for value in {*new}.difference(old)]] = False
+    places = np.full(len(old), -1, np.int32)
+    places[kept] = np.flatnonzero(known)
+    return places
 
 
 def mean_rows(
