@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import Phase, settings
@@ -14,6 +14,23 @@ from hypothesis import Phase, settings
 from corate import EmpiricalCRF, Tagger, load_sample
 from corate.cli import run
 from lab.serving import Server, serving
+
+TOGETHER = "tests/engines/test_spark.py"  # one session of Spark, which is to be started once
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Tests go to whoever is free, but those of one session of Spark to one process. The mark xdist_group
+    does not see to that with pytest 9.2, where the id of a test cannot be changed any more."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    def scope(nodeid: str) -> str:
+        file = nodeid.split("::")[0]
+        return file if file == TOGETHER else nodeid
+
+    scheduling = LoadScopeScheduling(config, log)
+    scheduling._split_scope = scope
+    return scheduling
 
 
 class Result(NamedTuple):
