@@ -139,6 +139,8 @@ class WordViews:
 
     def ids(self, name: str, vocabulary: VocabularyIds) -> Ids:
         """The id of each word's view, −1 where the vocabulary does not have it."""
+        if name == "word":
+            return vocabulary.ids(self.words)
         few = vocabulary.is_large_for(len(self.words))
         if few or not native() or not _is_native(name) or self._spelling is None:
             return vocabulary.ids(self._views(name))
