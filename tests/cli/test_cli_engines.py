@@ -136,7 +136,7 @@ def test_a_training_goes_on_behind_the_last_whole_chunk(
         with pytest.raises(KeyboardInterrupt):
             trained(corpus, folder, resume=True)
     assert len([*folder.glob("*.run")]) == 5
-    (folder / "00005.part").write_bytes(b"cut off")
+    (folder / "cut.part").write_bytes(b"cut off")
     with pytest.raises(InputError, match="other parameters"):
         trained(corpus, folder, resume=True, ledger=False)
     text = (corpus / "3.conll").read_text(encoding="utf-8")
@@ -154,6 +154,20 @@ def test_a_training_goes_on_behind_the_last_whole_chunk(
     assert made.counts_ == expected.counts_
     assert made.ledger_ == expected.ledger_
     assert not folder.exists()
+
+
+def test_runs_that_were_left_while_they_were_removed(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who is killed while removing them leaves any of them, and perhaps no word of their task."""
+    expected = corate.Tagger(weights="fixed").fit_chunks(read_chunks(sorted(corpus.iterdir())))
+    for name in ("task.json", "00000000.run", "00000002.run"):
+        with monkeypatch.context() as patch:
+            break_after(5, patch, KeyboardInterrupt())
+            with pytest.raises(KeyboardInterrupt):
+                trained(corpus, tmp_path / "work", resume=True)
+        (tmp_path / "work" / name).unlink()
+        assert trained(corpus, tmp_path / "work", resume=True).counts_ == expected.counts_
 
 
 def killed_at_random(corpus: Path, tmp_path: Path, n: int) -> int:

@@ -2,7 +2,7 @@
 
     FOLDER/lock          held (flock) while someone counts there
     FOLDER/task.json     what is counted, so that nothing else goes on with it
-    FOLDER/00017.run     a chunk's events, with ids of its own; its vocabularies, digests and fingerprint
+    FOLDER/00000017.run  a chunk's events, with ids of its own; its vocabularies, digests and fingerprint
 
 A file is written beside its place, flushed to disk and moved there: it is whole, or not there. Ids of a chunk
 are places in its own sorted vocabularies, so that rows stay sorted under the ids of all chunks together.
@@ -84,17 +84,28 @@ class RunFolder:
         self._clear(resume)
         described = folder / "task.json"
         if not described.exists():
+            self._clear(False)  # of whatever task they are
             _replace(described, json.dumps(_description(task)).encode())
         elif json.loads(described.read_bytes()) != _description(task):
             raise InputError(
                 f"was begun with other parameters or columns: give the same ones, or {ANEW}", str(folder)
             )
-        self.runs = [Run(path) for path in sorted(folder.glob("*.run"))]
+        self.runs = [*self._from_the_first()]
 
     def _clear(self, resume: bool) -> None:
         for path in self.folder.iterdir():
             if path.name != "lock" and not (resume and (path.suffix == ".run" or path.name == "task.json")):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def _from_the_first(self) -> Iterator[Run]:
+        """The runs up to the first one that is missing: who was killed removing them left any others."""
+        is_whole = True
+        for k, path in enumerate(sorted(self.folder.glob("*.run"))):
+            is_whole = is_whole and path.name == _name(k)
+            if is_whole:
+                yield Run(path)
+            else:
+                path.unlink()
 
     def known(self, k: int, fingerprint: bytes) -> bool:
         """Whether the chunk was counted already; another one in its place is refused."""
@@ -114,10 +125,14 @@ class RunFolder:
             )
 
     def add(self, counted: Counted, fingerprint: bytes, n_tokens: int) -> None:
-        path = self.folder / f"{len(self.runs):05}.run"
+        path = self.folder / _name(len(self.runs))
         with _replacing(path) as file:
             write_run(file, _arrays(counted, fingerprint, n_tokens))
         self.runs.append(Run(path))
+
+
+def _name(k: int) -> str:
+    return f"{k:08}.run"
 
 
 def fingerprint_of(chunk: Corpus) -> bytes:
