@@ -16,9 +16,9 @@ from corate import HMM, LinearChainCRF, Tagger
 from corate.adapters import crfsuite
 from corate.arrays import Float
 from corate.errors import InputError
-from corate.models.base import restored
 from corate.models.loglinear.lbfgs import Point
 from corate.models.loglinear.orthant import descend, steepest
+from corate.models.model import restored
 
 X, Y = (part[:120] for part in corate.load_sample())
 

@@ -40,8 +40,8 @@ from corate import (
     merge,
 )
 from corate.counts.invariants import check
-from corate.models.base import Model
 from corate.models.counted import Countable, CountedModel
+from corate.models.model import Model
 from drafts import Draft
 from writers import FORKS, Child
 

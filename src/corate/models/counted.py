@@ -27,7 +27,8 @@ from corate.counts.ledger import NO_DIGESTS, Digests, Ledger, digests_of
 from corate.counts.table import NEVER_COUNTED
 from corate.errors import InputError, spoken
 from corate.models import counted_file
-from corate.models.base import Estimator, Model
+from corate.models.base import Estimator
+from corate.models.model import Model
 from corate.storage.modelfile import Array, Contents
 from corate.text.corpus import ABSENT, Corpus
 from corate.text.passages import Passages

@@ -21,7 +21,7 @@ from corate.counts.ledger import Ledger
 from corate.counts.names import LABEL, atoms_of, fields, vocabulary_of
 from corate.counts.table import Table
 from corate.counts.unread import FENCES, IDS, N, UnreadTables, parts_of, table_from
-from corate.models.base import check_names, restored, sound
+from corate.models.model import check_names, restored, sound
 from corate.storage.modelfile import Array, Contents, Opened
 
 if TYPE_CHECKING:

@@ -67,7 +67,7 @@ def load(path: str | os.PathLike[str], lazily: bool = False) -> Any:
     With `lazily` a Tagger reads no more of it than sentences ask for, as long as these are few, and checks
     what it reads: what is wrong elsewhere is found when it is first used, as a `ModelFileError`.
     """
-    from corate.models.base import restored, sound
+    from corate.models.model import restored, sound
     from corate.storage import modelfile
 
     file = modelfile.opened(Path(path))

@@ -35,7 +35,8 @@ class TreeTagger(Tagger):
     sentence, from 1; 0 for a root. Contexts may look at the parent (`word^`, `col2^`, `tail3^`), at the
     children (`col2*`), and at where the parent is (`side`); joined by commas they count as one. Label pairs
     are those of parent and child, triples those of grandparent, parent and child, and decoding is exact on
-    the trees. All else is as in the Tagger; on a chain, each token hanging on the one before it, it is one.
+    the trees. All else is as in the Tagger; on a chain, each token hanging on the one before it, it is one,
+    but for the CRF that stands beside a Tagger of few data.
 
     Parameters
     ----------

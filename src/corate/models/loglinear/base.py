@@ -21,7 +21,7 @@ from corate.contexts.defaults import LAFFERTY, default_contexts
 from corate.contexts.template import Context, parse_all
 from corate.errors import InputError
 from corate.lattice.lattice import Lattice
-from corate.models.base import MOST_SCORES, Estimator, check_names
+from corate.models.base import MOST_SCORES, Estimator
 from corate.models.explanation import Explanation
 from corate.models.loglinear.attributes import Attributes, Sparse
 from corate.models.loglinear.chains import Chains
@@ -48,6 +48,7 @@ from corate.models.loglinear.restore import (
     restored_objective,
     restored_texts,
 )
+from corate.models.model import check_names
 from corate.storage.modelfile import Contents
 from corate.text.corpus import UNLABELLED, Corpus
 from corate.text.tokens import as_corpus

@@ -35,7 +35,7 @@ from corate.models.loglinear.expectations import expectations
 from corate.models.loglinear.features import Features, observed
 from corate.models.loglinear.lbfgs import Objective, Point, descend
 from corate.models.tagger.settings import SETTINGS, Settings
-from corate.models.tagger.weights import some_common
+from corate.models.tagger.weights import MOST_WEIGHT, some_common
 from corate.rates.groups import Group, in_order
 from corate.rates.rates import Rates
 from corate.text.corpus import Corpus
@@ -267,3 +267,14 @@ def mean_rows(
     # In whatever order the models come: small and large terms are added in one order.
     terms = np.sort(np.stack([vector * part for vector, part in found]), axis=0)
     return np.asarray(np.rint(np.add.reduce(terms, axis=0)), np.int32)
+
+
+def checked_rows(rows: Any, rates: Rates) -> Ids | None:
+    """Row weights from a file; None where there are none."""
+    if rows is None:
+        return None
+    if rows.dtype != np.int32 or rows.shape != (n_rows(rates.counts, rates.templates),):
+        raise ValueError("the weights of rows do not fit the counts")
+    if not (np.abs(rows * UNIT) <= MOST_WEIGHT).all():
+        raise ValueError(f"the weight of a row is not a number between -{MOST_WEIGHT} and {MOST_WEIGHT}")
+    return np.asarray(rows)

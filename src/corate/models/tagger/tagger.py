@@ -26,7 +26,7 @@ from corate.models.tagger.candidates import candidates
 from corate.models.tagger.explain import explain
 from corate.models.tagger.joint import feature_contexts
 from corate.models.tagger.lattices import LatticeMaker
-from corate.models.tagger.row_weights import UNIT, RowWeights, fit_rows, mean_rows, moved, n_rows, share
+from corate.models.tagger.row_weights import RowWeights, checked_rows, fit_rows, mean_rows, moved, share
 from corate.models.tagger.settings import SETTINGS
 from corate.models.tagger.shrink import Cut, Worth, shrunk
 from corate.models.tagger.weights import MOST_WEIGHT, Weights, mean_weights, some_common
@@ -273,7 +273,9 @@ class Tagger(CountedModel):
         if len({context.is_feature for context in contexts}) > 1:
             raise ValueError("some contexts look at words and some at features")
         rates = self._rates_of(counts, contexts)
-        self._set_model(rates, contexts, Weights.from_vector(vector, rates), _checked_rows(arrays, rates))
+        self._set_model(
+            rates, contexts, Weights.from_vector(vector, rates), checked_rows(arrays.get(ROWS), rates)
+        )
 
     @staticmethod
     def _mean(
@@ -393,15 +395,3 @@ def _tables_of(contexts: Sequence[Context]) -> tuple[str, ...]:
     """Tables of labels alone, of words (to tell known ones from unknown ones) and of contexts."""
     words = () if any(context.is_feature for context in contexts) else (WORD_LABEL,)
     return tuple(dict.fromkeys([*LABELS_ALONE, *words, *map(table_of, contexts)]))
-
-
-def _checked_rows(arrays: Arrays, rates: Rates) -> Ids | None:
-    """Row weights from a file; None where there are none."""
-    rows = arrays.get(ROWS)
-    if rows is None:
-        return None
-    if rows.dtype != np.int32 or rows.shape != (n_rows(rates.counts, rates.templates),):
-        raise ValueError("the weights of rows do not fit the counts")
-    if not (np.abs(rows * UNIT) <= MOST_WEIGHT).all():
-        raise ValueError(f"the weight of a row is not a number between -{MOST_WEIGHT} and {MOST_WEIGHT}")
-    return rows
