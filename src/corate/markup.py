@@ -7,7 +7,6 @@ from html import escape
 
 LINE = "1px solid rgba(128,128,128,.35)"
 SHADE = "rgba(60,130,220,{:.2f})"  # of a share from 0 to 1
-HUES = (210, 145, 25, 280, 340, 180, 60, 0)  # of the types of spans, over and over
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> str:
@@ -30,14 +29,6 @@ def shaded(text: object, share: float) -> Html:
     """Text over a colour that is as strong as its share of 1."""
     colour = SHADE.format(0.55 * min(max(share, 0.0), 1.0))
     return Html(f'<span style="background:{colour};padding:0 .3em;border-radius:.2em">{_text(text)}</span>')
-
-
-def labelled(text: object, label: str, title: str = "", hue: int = HUES[0]) -> Html:
-    """A word or several, with a label beneath."""
-    box = f"display:inline-block;text-align:center;margin:.1em .25em;padding:0 .35em;border-radius:.25em;\
-background:hsla({hue},70%,50%,.25)"
-    small = f'<br><small style="opacity:.75">{_text(label)}</small>'
-    return Html(f'<span style="{box}" title="{_text(title)}">{_text(text)}{small}</span>')
 
 
 def block(*parts: str) -> str:
